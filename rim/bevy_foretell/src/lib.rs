@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod checked;
+mod column;
+mod directory;
+mod display;
+mod driver;
+mod entity;
+mod events;
+mod game_world;
+mod local;
+mod messages;
+#[cfg(feature = "net")]
+mod net;
+mod plugin;
+mod registry;
+pub mod rig;
+mod rolled_back;
+mod session;
+mod step;
+
+pub use display::Shown;
+pub use driver::Datagrams;
+pub use entity::{Driven, Gone, Networked, Simulated};
+pub use events::{
+    Appeared, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled, EffectHappened, Hidden, HitJudged,
+    NotConnected, ServerSaid, Withdrawn,
+};
+/// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
+pub use foretell::Entity as NetEntity;
+pub use foretell::{EffectKind, Input, InterestRules, Message, Newcomer, PlayerId, Reason, Start, State, To};
+#[cfg(feature = "net")]
+pub use foretell_net::Access;
+pub use game_world::{GameWorld, SavedWorld};
+pub use local::LocalServer;
+pub use messages::{Received, Say, StepMessages, Unsent};
+#[cfg(feature = "net")]
+pub use net::{Connect, Serve, Serving, insecure_token};
+pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
+pub use session::{Leave, LocalPlayer, Play, Pressed};
+pub use step::{StepCommands, StepInputs};

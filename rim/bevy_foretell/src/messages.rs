@@ -1,0 +1,142 @@
+//! Messages of the game's own: sent by a trigger, received by an observer, and those in steps as a resource.
+
+use crate::driver::{Driver, End};
+use crate::registry::Registry;
+use bevy_app::App;
+use bevy_ecs::prelude::{Event, Mut, On, ResMut, Resource, World};
+use foretell::session::SendError;
+use foretell::{Delivery, Input, Message, PlayerId, ReceivedMessage, Step, To};
+
+/// Sends a message: `commands.trigger(Say::to_server(Chat("hi")))`. It goes with the next frame.
+#[derive(Event, Clone, Debug)]
+pub struct Say<M: Send + Sync + 'static> {
+    to: Option<To>,
+    message: M,
+}
+
+impl<M: Send + Sync + 'static> Say<M> {
+    /// To the server, by who plays here.
+    pub fn to_server(message: M) -> Say<M> {
+        Say { to: None, message }
+    }
+
+    /// To players, by the server.
+    pub fn to(to: To, message: M) -> Say<M> {
+        Say { to: Some(to), message }
+    }
+}
+
+/// A message was not sent; nothing of it is under way.
+#[derive(Event, Clone, Debug)]
+pub struct Unsent<M: Send + Sync + 'static> {
+    /// Which.
+    pub message: M,
+    /// Why.
+    pub why: SendError,
+}
+
+/// A message has come.
+#[derive(Event, Clone, Debug)]
+pub struct Received<M: Send + Sync + 'static> {
+    /// From whom; [`PlayerId::SERVER`] for the server.
+    pub from: PlayerId,
+    /// What.
+    pub message: M,
+}
+
+/// The messages of type `M` that belong to a step ([`Delivery::InStep`]), ascending by player, those of one as they were sent.
+#[derive(Resource, Debug)]
+pub struct StepMessages<M: Send + Sync + 'static>(Vec<(PlayerId, M)>);
+
+impl<M: Send + Sync + 'static> StepMessages<M> {
+    /// Each with who has sent it.
+    pub fn iter(&self) -> impl Iterator<Item = (PlayerId, &M)> {
+        self.0.iter().map(|(player, message)| (*player, message))
+    }
+}
+
+/// Sends one message.
+type Sending<I> = Box<dyn FnOnce(&mut dyn Driver<I>, &mut World) + Send + Sync>;
+
+/// What is known of the types of messages, and what waits to be sent.
+#[derive(Resource)]
+pub(crate) struct MessageTypes<I: 'static> {
+    tell: Vec<fn(&ReceivedMessage, &mut World)>,
+    take: Vec<fn(&Step<'_, I>, &mut World)>,
+    waiting: Vec<Sending<I>>,
+}
+
+impl<I> Default for MessageTypes<I> {
+    fn default() -> MessageTypes<I> {
+        MessageTypes { tell: Vec::new(), take: Vec::new(), waiting: Vec::new() }
+    }
+}
+
+/// Makes a type known: to what is told, or to steps, and to what sends.
+pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App) {
+    let mut types = app.world_mut().resource_mut::<MessageTypes<I>>();
+    if M::DELIVERY == Delivery::InStep {
+        types.take.push(take::<I, M>);
+        app.insert_resource(StepMessages::<M>(Vec::new()));
+        app.world_mut().resource_mut::<Registry>().constant::<StepMessages<M>>();
+    } else {
+        types.tell.push(tell::<M>);
+    }
+    app.add_observer(|said: On<Say<M>>, mut types: ResMut<MessageTypes<I>>| {
+        let Say { to, message } = said.event().clone();
+        types.waiting.push(Box::new(move |driver, world| {
+            if let Err(why) = send(driver, to, &message) {
+                world.trigger(Unsent { message, why });
+            }
+        }));
+    });
+}
+
+fn send<I: Input + Send + Sync, M: Message>(
+    driver: &mut dyn Driver<I>,
+    to: Option<To>,
+    message: &M,
+) -> Result<(), SendError> {
+    match (driver.end(), to) {
+        (Some(End::Client(client)), None) => client.send(message),
+        (Some(End::Host(host)), None) => host.send(message),
+        (Some(End::Host(host)), Some(to)) => host.server_mut().send(to, message),
+        (Some(End::Server(server)), Some(to)) => server.send(to, message),
+        (Some(End::Client(_)), Some(_)) | (Some(End::Server(_)), None) | (None, _) => Err(SendError::NotPlaying),
+    }
+}
+
+fn tell<M: Message + Clone>(received: &ReceivedMessage, world: &mut World) {
+    if let Some(message) = received.get::<M>() {
+        world.trigger(Received { from: received.from(), message: message.clone() });
+    }
+}
+
+fn take<I, M: Message + Clone>(step: &Step<'_, I>, world: &mut World) {
+    let messages = step.messages::<M>().map(|sent| (sent.player, sent.message.clone())).collect();
+    world.insert_resource(StepMessages::<M>(messages));
+}
+
+/// Puts the messages of a step where systems find them.
+pub(crate) fn begin_step<I: Input + Send + Sync>(step: &Step<'_, I>, world: &mut World) {
+    if !world.resource::<MessageTypes<I>>().take.is_empty() {
+        world.resource_scope(|world, types: Mut<MessageTypes<I>>| {
+            types.take.iter().for_each(|take| take(step, world));
+        });
+    }
+}
+
+/// Sends what waits.
+pub(crate) fn send_waiting<I: Input + Send + Sync>(driver: &mut dyn Driver<I>, world: &mut World) {
+    for sending in core::mem::take(&mut world.resource_mut::<MessageTypes<I>>().waiting) {
+        sending(driver, world);
+    }
+}
+
+/// Tells each message that has come.
+pub(crate) fn tell_all<I: Input + Send + Sync>(world: &mut World, messages: &[ReceivedMessage]) {
+    for message in messages {
+        let known = world.resource::<MessageTypes<I>>().tell.clone();
+        known.iter().for_each(|tell| tell(message, world));
+    }
+}

@@ -1,0 +1,204 @@
+//! The session of a program: one system runs it in each frame, whatever it is.
+
+use crate::display::Shown;
+use crate::driver::{ByHand, Driver, End, Over};
+use crate::events::{self, Connection, NotConnected, ServerSaid};
+use crate::game_world::{GameWorld, config_of, horizon_ticks};
+use crate::local::{LocalServer, Locally};
+use crate::messages;
+#[cfg(feature = "net")]
+use crate::net;
+use crate::plugin::ReadInput;
+use bevy_ecs::prelude::{Resource, World};
+use bevy_time::{Real, Time};
+use core::ops::{Deref, DerefMut};
+use foretell::{ClientState, Frame, Input, Instant, PlayerId, Session, SessionConfig, Start};
+
+/// How this program plays: insert it, and the session begins with the next frame. While there is one, another replaces it: what was
+/// there of the former is despawned. [`Leave`] ends it.
+#[derive(Resource)]
+pub enum Play {
+    /// Alone: this program has the authority, and nothing is predicted.
+    Alone,
+    /// Alone as well, and as if it were over a network: predicted and corrected.
+    Local(LocalServer),
+    /// Nobody plays here, others join.
+    #[cfg(feature = "net")]
+    Serve(net::Serve),
+    /// Who plays here has the authority, others join.
+    #[cfg(feature = "net")]
+    Host(net::Serve),
+    /// On a server elsewhere.
+    #[cfg(feature = "net")]
+    Connect(net::Connect),
+    /// Over a network that the game has itself: it moves [`Datagrams`](crate::Datagrams).
+    ByHand(Start),
+}
+
+/// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins.
+#[derive(Resource, Debug)]
+pub struct Leave;
+
+/// What the own player presses: the input of the ticks of the next frame. Written in [`ReadInput`].
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct Pressed<I: Send + Sync + 'static>(pub I);
+
+impl<I: Send + Sync + 'static> Deref for Pressed<I> {
+    type Target = I;
+
+    fn deref(&self) -> &I {
+        &self.0
+    }
+}
+
+impl<I: Send + Sync + 'static> DerefMut for Pressed<I> {
+    fn deref_mut(&mut self) -> &mut I {
+        &mut self.0
+    }
+}
+
+/// The player of this program; `None` before they have joined, and where nobody plays.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LocalPlayer(pub Option<PlayerId>);
+
+/// The session, and the game's world while it is not Bevy's.
+struct Engine<I: Input + Send + Sync> {
+    driver: Box<dyn Driver<I>>,
+    game: GameWorld<I>,
+}
+
+/// Runs the session of this program for a frame. While it does, the game has Bevy's world and Bevy an empty one.
+pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
+    let now = now(world);
+    if let Some(play) = world.remove_resource::<Play>() {
+        end::<I>(world, now);
+        begin::<I>(world, play, now);
+    }
+    if world.remove_resource::<Leave>().is_some() {
+        end::<I>(world, now);
+    }
+    if !world.contains_non_send::<Engine<I>>() {
+        return;
+    }
+    let Some(mut engine) = world.remove_non_send::<Engine<I>>() else { return };
+    if !matches!(engine.driver.end(), Some(End::Server(_))) {
+        world.run_schedule(ReadInput);
+    }
+    let refused = update(world, &mut engine, now);
+    let failed = refused.or_else(|| engine.driver.failed());
+    world.insert_non_send(engine);
+    if let Some(why) = failed {
+        end::<I>(world, now);
+        world.trigger(NotConnected { why });
+    }
+}
+
+/// One update of it; why the client is refused, if it is.
+fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now: Instant) -> Option<String> {
+    let Engine { driver, game } = engine;
+    messages::send_waiting(&mut **driver, world);
+    let input = world.resource::<Pressed<I>>().0;
+    core::mem::swap(world, &mut game.ecs);
+    let frame = driver.update(now, game, input);
+    core::mem::swap(world, &mut game.ecs);
+    let refused = match frame.state {
+        ClientState::Refused(why) => Some(why.to_string()),
+        _ => None,
+    };
+    tell::<I>(world, frame);
+    tell_server(world, &mut **driver);
+    driver.present(now, &mut world.resource_mut::<Shown>().views);
+    world.insert_resource(LocalPlayer(driver.player()));
+    refused
+}
+
+/// The instant of this frame, by the clock of the app.
+fn now(world: &World) -> Instant {
+    let passed = world.resource::<Time<Real>>().elapsed().as_micros();
+    Instant::from_micros(u64::try_from(passed).unwrap_or(u64::MAX))
+}
+
+fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
+    let config = config_of(world);
+    let game = GameWorld::<I>::new(world, if play.is_client() { horizon_ticks(&config) } else { 0 });
+    match play.driver::<I>(world, config, now) {
+        Ok(driver) => {
+            events::set_connection(world, Connection::Joining);
+            world.insert_non_send(Engine { driver, game });
+        }
+        Err(why) => world.trigger(NotConnected { why }),
+    }
+}
+
+/// Ends the session, if there is one.
+fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
+    let Some(Engine { driver, mut game }) = world.remove_non_send::<Engine<I>>() else { return };
+    core::mem::swap(world, &mut game.ecs);
+    driver.leave(now, &mut game);
+    core::mem::swap(world, &mut game.ecs);
+    world.insert_resource(LocalPlayer(None));
+    world.insert_resource(Shown::default());
+    events::set_connection(world, Connection::Offline);
+}
+
+impl Play {
+    fn is_client(&self) -> bool {
+        match self {
+            Play::ByHand(start) => matches!(start, Start::Client { .. }),
+            Play::Alone => false,
+            Play::Local(_) => true,
+            #[cfg(feature = "net")]
+            Play::Serve(_) | Play::Host(_) => false,
+            #[cfg(feature = "net")]
+            Play::Connect(_) => true,
+        }
+    }
+
+    #[cfg_attr(not(feature = "net"), expect(unused_variables, reason = "only a network says something of itself"))]
+    fn driver<I: Input + Send + Sync>(self, world: &mut World, config: SessionConfig, now: Instant) -> Begun<I> {
+        let start = |start| Session::start(start, config.clone(), now);
+        Ok(match self {
+            Play::Alone => Box::new(Over::new(start(Start::Single), ByHand)),
+            Play::ByHand(how) => Box::new(Over::new(start(how), ByHand)),
+            Play::Local(local) => Box::new(Over::new(start(Start::Client { nonce: 1 }), Locally::new(local, now))),
+            #[cfg(feature = "net")]
+            Play::Serve(serve) => served(world, net::serve(serve, config, false)?),
+            #[cfg(feature = "net")]
+            Play::Host(serve) => served(world, net::serve(serve, config, true)?),
+            #[cfg(feature = "net")]
+            Play::Connect(connect) => Box::new(net::Joined::new(connect, config)?),
+        })
+    }
+}
+
+/// A session that has begun, or why it has not.
+type Begun<I> = Result<Box<dyn Driver<I>>, String>;
+
+#[cfg(feature = "net")]
+fn served<I: Input + Send + Sync>(
+    world: &mut World,
+    (session, serving): (Over<I, net::Port>, net::Serving),
+) -> Box<dyn Driver<I>> {
+    world.insert_resource(serving);
+    Box::new(session)
+}
+
+/// Tells what an update has done.
+fn tell<I: Input + Send + Sync>(world: &mut World, frame: Frame<'_>) {
+    events::set_connection(world, frame.state.into());
+    events::tell_corrections(world, frame.corrections);
+    events::tell_events(world, frame.events);
+    messages::tell_all::<I>(world, frame.messages);
+}
+
+fn tell_server<I: Input + Send + Sync>(world: &mut World, driver: &mut dyn Driver<I>) {
+    let server = match driver.end() {
+        Some(End::Server(server)) => &*server,
+        Some(End::Host(host)) => host.server(),
+        Some(End::Client(_)) | None => return,
+    };
+    let frame = server.frame();
+    frame.events.iter().for_each(|event| world.trigger(ServerSaid(*event)));
+    frame.receipts.iter().for_each(|receipt| world.trigger(events::HitJudged(*receipt)));
+    messages::tell_all::<I>(world, frame.messages);
+}

@@ -1,0 +1,274 @@
+//! One tick as the systems of a game see it.
+
+use crate::NetEntity;
+use crate::directory::{Directory, revive};
+use crate::entity::Networked;
+use bevy_ecs::bundle::Bundle;
+use bevy_ecs::component::ComponentId;
+use bevy_ecs::entity::Entities;
+use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, World};
+use bevy_ecs::query::QueryFilter;
+use bevy_ecs::system::SystemParam;
+use foretell::motion::Pose;
+use foretell::{EffectKind, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
+
+/// The step that runs, without what it borrows, and what systems have said in it.
+#[derive(Resource, Default)]
+pub(crate) struct CurrentStep {
+    tick: Tick,
+    seconds: f64,
+    is_authority: bool,
+    first_time: bool,
+    joined: Vec<Newcomer>,
+    left: Vec<PlayerId>,
+    /// Each once; besides these nobody, or everybody.
+    simulated: Vec<PlayerId>,
+    simulates_all: bool,
+    /// Others as these players saw them.
+    seen: Vec<(PlayerId, Vec<(Owned, Pose)>)>,
+    said: Said,
+}
+
+/// What systems have said.
+#[derive(Default)]
+struct Said {
+    /// How many for whom.
+    spawned: Vec<(PlayerId, u32)>,
+    effects: Vec<(EffectKind, NetEntity, Option<[f32; 3]>)>,
+    touched: Vec<(Owned, Owned)>,
+    hits: Vec<(PlayerId, Owned)>,
+}
+
+/// The inputs of a step, ascending by player: what [`Driven`](crate::Driven) has entity by entity.
+#[derive(Resource)]
+pub struct StepInputs<I: Send + Sync + 'static>(pub(crate) Vec<PlayerInput<I>>);
+
+impl<I: Send + Sync + 'static> StepInputs<I> {
+    /// All of them, ascending by player.
+    pub fn iter(&self) -> impl Iterator<Item = &PlayerInput<I>> {
+        self.0.iter()
+    }
+
+    /// That of one player; `None` when they are not stepped in this tick.
+    pub fn of(&self, player: PlayerId) -> Option<&PlayerInput<I>> {
+        self.0.iter().find(|input| input.player == player)
+    }
+}
+
+/// For which inputs others are looked up as their player saw them.
+#[derive(Resource)]
+pub(crate) struct RewoundFor<I: 'static>(pub Option<fn(&I) -> bool>);
+
+impl CurrentStep {
+    /// Begins a step, in which these players besides have entities.
+    pub fn begin<I>(&mut self, step: &Step<'_, I>, owners: impl Iterator<Item = PlayerId>) {
+        (self.tick, self.seconds) = (step.tick(), step.seconds());
+        (self.is_authority, self.first_time) = (step.is_authority(), step.first_time());
+        self.joined.clear();
+        self.joined.extend_from_slice(step.joined());
+        self.left.clear();
+        self.left.extend_from_slice(step.left());
+        // Nobody has this number unless everybody is simulated here.
+        self.simulates_all = step.simulates(PlayerId::new(u16::MAX));
+        self.simulated.clear();
+        if !self.simulates_all {
+            let players = step.inputs().iter().map(|input| input.player).chain(owners).chain([PlayerId::SERVER]);
+            for player in players.filter(|player| step.simulates(*player)) {
+                if !self.simulated.contains(&player) {
+                    self.simulated.push(player);
+                }
+            }
+        }
+    }
+
+    /// Looks up others as the players of these inputs saw them.
+    pub fn look_back<I>(&mut self, step: &Step<'_, I>, shoots: Option<fn(&I) -> bool>) {
+        self.seen.clear();
+        let shooting = step.inputs().iter().filter(|input| shoots.is_some_and(|shoots| shoots(&input.input)));
+        self.seen.extend(shooting.map(|input| (input.player, step.rewound(input.player).poses().collect())));
+    }
+
+    /// Tells the step what systems have said.
+    pub fn end<I>(&mut self, step: &mut Step<'_, I>) {
+        let Said { spawned, effects, touched, hits } = &mut self.said;
+        for (player, count) in spawned.drain(..) {
+            // Both count alike.
+            (0..count).for_each(|_| _ = step.spawn(player));
+        }
+        for (kind, entity, at) in effects.drain(..) {
+            match at {
+                Some(at) => step.effect_at(kind, entity, at),
+                None => step.effect(kind, entity),
+            }
+        }
+        touched.drain(..).for_each(|(one, other)| step.touch(one, other));
+        hits.drain(..).for_each(|(shooter, victim)| step.hit(shooter, victim));
+    }
+
+    /// The step runs again, and what systems have said counts for nothing.
+    pub fn repeat(&mut self) {
+        self.first_time = false;
+        self.said = Said::default();
+    }
+
+    fn name_for(&mut self, player: PlayerId) -> Owned {
+        let spawned = &mut self.said.spawned;
+        let at = spawned.iter().position(|(of, _)| *of == player).unwrap_or_else(|| {
+            spawned.push((player, 0));
+            spawned.len() - 1
+        });
+        let count = &mut spawned[at].1;
+        let counter = u16::try_from(*count).expect("at most 65,536 entities are spawned for a player in a tick");
+        *count += 1;
+        Owned { entity: NetEntity::new(player, self.tick, counter), owner: player }
+    }
+}
+
+/// One tick: who joins and has left, and what a system says of it. For systems in [`Simulation`](crate::Simulation) alone.
+///
+/// What it spawns and despawns is there with the next [`ApplyDeferred`](bevy_ecs::prelude::ApplyDeferred), as with [`Commands`];
+/// systems that are chained have one between them.
+#[derive(SystemParam)]
+pub struct StepCommands<'w, 's> {
+    step: ResMut<'w, CurrentStep>,
+    directory: Res<'w, Directory>,
+    entities: &'w Entities,
+    commands: Commands<'w, 's>,
+}
+
+impl StepCommands<'_, '_> {
+    /// The tick that is simulated.
+    pub fn tick(&self) -> Tick {
+        self.step.tick
+    }
+
+    /// The length of a tick in seconds.
+    #[expect(clippy::cast_possible_truncation, reason = "a tick is as long in either")]
+    pub fn seconds(&self) -> f32 {
+        self.step.seconds as f32
+    }
+
+    /// Who joins with this tick, ascending by player. Empty on a client: what a join creates it is told.
+    pub fn joined(&self) -> Vec<Newcomer> {
+        self.step.joined.clone()
+    }
+
+    /// Whether a player has left before this tick. Never on a client.
+    pub fn has_left(&self, player: PlayerId) -> bool {
+        self.step.left.contains(&player)
+    }
+
+    /// Whether this is the server: for what no client is to do. What is to be predicted asks [`simulates`](StepCommands::simulates).
+    pub fn is_authority(&self) -> bool {
+        self.step.is_authority
+    }
+
+    /// Whether what `player` spawns in this step is simulated here; [`PlayerId::SERVER`] stands for what belongs to the server. A
+    /// client that does not simulate it is told of it, and must not spawn it.
+    pub fn simulates(&self, player: PlayerId) -> bool {
+        self.step.simulates_all || self.step.simulated.contains(&player)
+    }
+
+    /// Whether the tick is simulated for the first time here; `false` in re-simulations.
+    pub fn first_time(&self) -> bool {
+        self.step.first_time
+    }
+
+    /// Spawns an entity of `player`'s with a name that is the same on both ends. Where this tick was simulated before, it is the
+    /// entity of then, with the same id.
+    ///
+    /// # Panics
+    /// When more than 65,536 entities are spawned for one player in one tick.
+    pub fn spawn(&mut self, player: PlayerId, bundle: impl Bundle) -> Entity {
+        let of = self.step.name_for(player);
+        let known = self.directory.find(of.entity).filter(|id| self.entities.contains(*id));
+        let id = known.unwrap_or_else(|| self.commands.spawn_empty().id());
+        self.commands.queue(move |world: &mut World| spawn_named(world, id, of, bundle));
+        id
+    }
+
+    /// Takes an entity, and what is below it, out of the world: no query finds it any more. Its id stays until no state that may
+    /// come back has it ([`Gone`](crate::Gone)); then it is despawned. `Commands::despawn` would give it another id when it comes back.
+    pub fn despawn(&mut self, entity: Entity) {
+        self.commands.queue(move |world: &mut World| {
+            world.resource_scope(|world, directory: Mut<Directory>| {
+                directory.remove(world, entity);
+            });
+        });
+    }
+
+    /// [Despawns](StepCommands::despawn) what belongs to players who have left before this tick.
+    pub fn despawn_left<F: QueryFilter>(&mut self, all: &Query<(Entity, &Networked), F>) {
+        if !self.step.left.is_empty() {
+            let left = |(id, of): (Entity, &Networked)| self.has_left(of.owner()).then_some(id);
+            all.iter().filter_map(left).collect::<Vec<_>>().into_iter().for_each(|id| self.despawn(id));
+        }
+    }
+
+    /// Gives an entity to another player, whose inputs drive it from the next tick on, and on whose client it is predicted. Nothing
+    /// happens where it has no name.
+    pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) {
+        self.commands.queue(move |world: &mut World| {
+            if let Some(mut of) = world.get_mut::<Networked>(entity) {
+                of.owner = owner;
+            }
+        });
+    }
+
+    /// The entity of a name; `None` where there never was one here. It may be [`Gone`](crate::Gone).
+    pub fn find(&self, name: NetEntity) -> Option<Entity> {
+        self.directory.find(name)
+    }
+
+    /// Something happens to an entity that leaves nothing behind in the state: a shot, a hit. Each end is told it once
+    /// ([`EffectHappened`](crate::EffectHappened)), however often the tick is simulated. One of each kind for each entity and tick.
+    pub fn effect(&mut self, kind: EffectKind, of: &Networked, at: Option<[f32; 3]>) {
+        self.step.said.effects.push((kind, of.name(), at));
+    }
+
+    /// Others as a player saw them when it made its input of this tick, each with whose it was and where, in no order that both ends
+    /// share: what a shot is judged by. Empty where [`ForetellPlugin::rewound_for`](crate::ForetellPlugin::rewound_for) does not say so of
+    /// that input. See `docs/SHOTS.md`.
+    pub fn rewound(&self, player: PlayerId) -> impl Iterator<Item = (Owned, Pose)> {
+        let seen = self.step.seen.iter().filter(move |(of, _)| *of == player);
+        seen.flat_map(|(_, poses)| poses.iter().copied())
+    }
+
+    /// Says that a player has hit an entity, judged by [`rewound`](StepCommands::rewound). It changes nothing; the server tells
+    /// [`HitJudged`](crate::HitJudged).
+    pub fn hit(&mut self, shooter: PlayerId, victim: Owned) {
+        self.step.said.hits.push((shooter, victim));
+    }
+
+    /// Says that two entities have influenced each other in this tick; it explains corrections, and changes nothing else.
+    pub fn touch(&mut self, one: &Networked, other: &Networked) {
+        self.step.said.touched.push((one.owned(), other.owned()));
+    }
+}
+
+/// The components that a new entity has not before it is given them: those that are saved, and those that are set before each step.
+#[derive(Resource, Default)]
+pub(crate) struct SavedComponents(pub Vec<ComponentId>);
+
+/// A new entity under a name; or the one that had it in a state that was gone back from, as if it were new.
+fn spawn_named(world: &mut World, id: Entity, of: Owned, bundle: impl Bundle) {
+    forget_former(world, id, &bundle);
+    revive(world, id);
+    world.resource_scope(|world, mut directory: Mut<Directory>| {
+        directory.name(world, id, of);
+    });
+    world.entity_mut(id).insert(bundle);
+}
+
+/// Takes from an entity what is saved and is not about to be overwritten.
+fn forget_former<B: Bundle>(world: &mut World, id: Entity, _: &B) {
+    if world.get::<Networked>(id).is_none() {
+        return;
+    }
+    let given = world.register_bundle::<B>().explicit_components().to_vec();
+    let saved = world.resource::<SavedComponents>().0.clone();
+    let mut entity = world.entity_mut(id);
+    for component in saved.into_iter().filter(|component| !given.contains(component)) {
+        entity.remove_by_id(component);
+    }
+}
