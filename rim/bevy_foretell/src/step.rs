@@ -10,7 +10,7 @@ use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, Wor
 use bevy_ecs::query::QueryFilter;
 use bevy_ecs::system::SystemParam;
 use foretell::motion::Pose;
-use foretell::{EffectKind, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
+use foretell::{EffectKind, Leaver, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
 
 /// The step that runs, without what it borrows, and what systems have said in it.
 #[derive(Resource, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct CurrentStep {
     is_authority: bool,
     first_time: bool,
     joined: Vec<Newcomer>,
-    left: Vec<PlayerId>,
+    left: Vec<Leaver>,
     /// Each once; besides these nobody, or everybody.
     simulated: Vec<PlayerId>,
     simulates_all: bool,
@@ -155,7 +155,12 @@ impl StepCommands<'_, '_> {
 
     /// Whether a player has left before this tick. Never on a client.
     pub fn has_left(&self, player: PlayerId) -> bool {
-        self.step.left.contains(&player)
+        self.left().iter().any(|leaver| leaver.player == player)
+    }
+
+    /// Who has left before this tick, and why, ascending by player. Nobody on a client.
+    pub fn left(&self) -> &[Leaver] {
+        &self.step.left
     }
 
     /// Whether this is the server: for what no client is to do. What is to be predicted asks [`simulates`](StepCommands::simulates).

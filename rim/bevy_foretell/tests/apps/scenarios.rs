@@ -2,7 +2,7 @@
 
 use crate::cubes::{Cube, Keys, game};
 use bevy_foretell::GameWorld;
-use foretell_sim::harness::{FaultMix, Scenario, sync_test};
+use foretell_sim::harness::{FaultMix, Scenario, SyncTest};
 
 type World = GameWorld<Keys>;
 
@@ -12,7 +12,7 @@ fn a_world_of_bevy_steps_alike_anew_after_a_load_again_and_from_adopted_rows() {
         let right = (tick.get() / (9 + u32::from(player.get()))).is_multiple_of(2);
         Keys { right, left: !right, shoot: tick.get().is_multiple_of(13) }
     };
-    sync_test(&World::rules(game), || World::of(game), keys, 600).expect("its steps are exact");
+    SyncTest::new(World::rules(game), || World::of(game)).input(keys).run(600).expect("its steps are exact");
 }
 
 /// Players who press anything, under faults.
@@ -57,7 +57,7 @@ fn a_component_that_is_not_registered_is_found_by_the_harness() {
             .after(crate::cubes::shoot),
         );
     };
-    let found = sync_test(&World::rules(forgetful), || World::of(forgetful), |_, _| Keys::default(), 300);
+    let found = SyncTest::new(World::rules(forgetful), || World::of(forgetful)).run(300);
     let found = found.expect_err("a count of all steps is none of this state");
     assert_eq!(found.field.as_deref(), Some("x"), "{found}");
 }
