@@ -201,7 +201,7 @@ impl<'a, I> Step<'a, I> {
 
     /// The players whose input this step applies, ascending: on the server every player but those *held* by the gap
     /// policy, on a client the local one and the others whose entities it predicts, as far as they are known, or by a guess
-    /// ([`InputStatus::Repeated`]).
+    /// ([`InputStatus::Repeated`](super::InputStatus::Repeated)).
     pub fn inputs(&self) -> &'a [PlayerInput<I>] {
         self.inputs
     }

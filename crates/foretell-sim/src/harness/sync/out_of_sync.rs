@@ -19,7 +19,7 @@ pub enum Stepped {
     /// entities lack something that the step reads, the step depends on an order that `adopt` does not keep, or `adopt`
     /// leaves something there that was removed.
     Adopted,
-    /// The same as the client of an [exact](Rules::exact) session does it, which predicts everything: the step does on the
+    /// The same as the client of an [exact](foretell::Rules::exact) session does it, which predicts everything: the step does on the
     /// authority what it does not do there.
     AsClient,
 }
