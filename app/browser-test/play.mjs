@@ -242,7 +242,7 @@ describe("a tab", () => {
       await stop(server);
       await page.waitForTimeout(pause);
       server = await startServer({ ports: server.ports, flags: ["--insecure"], kept: false });
-      await admits(server, 3_000);
+      await admits(server, 15_000);
       await back(page, 3_000);
       assert.match(await statusOf(page), /You are player 1\./);
       const right = await push(page, key, page, 1);

@@ -19,6 +19,6 @@ mod timeline;
 mod world_cursor;
 
 pub use inputs::INPUTS_KEPT;
-pub(crate) use predicted_changes::{Answer, FoundChanges};
+pub(crate) use predicted_changes::FoundChanges;
 pub use relayed::RelayedInput;
 pub use timeline::Timeline;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 /// What the authority has said of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+enum Answer {
     Open,
     Confirmed,
     Refused,
@@ -26,11 +26,15 @@ pub(crate) struct ChangedRow {
     words: Option<(AnyRow, usize)>,
     /// The first step that does not find it so any more.
     until: Option<Tick>,
-    pub answer: Answer,
+    answer: Answer,
     /// Whether the game has heard the answer.
     is_told: bool,
+    /// The state with which it was refused.
+    answered: Tick,
     /// The first state after it of which it was told.
-    pub told: Option<Tick>,
+    told: Option<Tick>,
+    /// Whether what is shown of it is as new as the answer.
+    is_over: bool,
     /// Whether the newest simulation of its step has made it.
     is_made: bool,
 }
@@ -38,13 +42,44 @@ pub(crate) struct ChangedRow {
 impl ChangedRow {
     /// One that was removed.
     fn gone(tick: Tick, by: Owned, RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
-        let (answer, is_told, told) = (Answer::Open, false, None);
-        ChangedRow { tick, by, key, owner, words: None, until: None, answer, is_told, told, is_made: true }
+        let (answer, is_told, told, answered) = (Answer::Open, false, None, Tick::ZERO);
+        ChangedRow {
+            tick,
+            by,
+            key,
+            owner,
+            words: None,
+            until: None,
+            answer,
+            is_told,
+            answered,
+            told,
+            is_over: false,
+            is_made: true,
+        }
     }
 
     /// Whether it is found so, or locked, in the step of `tick`.
     fn counts_in(&self, tick: Tick) -> bool {
         self.tick < tick && self.until.is_none_or(|until| tick < until)
+    }
+
+    /// Whether it was removed.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.words.is_none()
+    }
+
+    /// Whether it is answered, and what is shown as new as the answer; `told` is the newest state of which it is told. Or it has stood
+    /// since before the tick `since`.
+    pub(crate) fn has_ended(
+        &mut self,
+        told: Option<Tick>,
+        is_shown: impl Fn(Tick) -> bool,
+        since: Option<Tick>,
+    ) -> bool {
+        self.told = self.told.or(told.filter(|told| *told > self.tick));
+        let seen = self.told.or((self.answer == Answer::Refused).then_some(self.answered));
+        self.answer != Answer::Open && (seen.is_some_and(is_shown) || since.is_some_and(|since| self.tick < since))
     }
 
     fn removed(&self) -> RemovedRow {
@@ -70,6 +105,12 @@ impl<'a> FoundChanges<'a> {
     /// A row that was changed, and `None` in it where it was removed.
     pub(crate) fn get(self, key: RowKey) -> Option<Option<Row<'a>>> {
         self.changes.found(key, self.tick).map(ChangedRow::row)
+    }
+
+    /// The rows that an entity has been given.
+    pub(crate) fn of(self, entity: Entity) -> impl Iterator<Item = Row<'a>> {
+        let rows = self.changes.rows.iter().filter(move |row| row.key.entity == entity);
+        rows.filter_map(move |row| self.get(row.key).flatten())
     }
 }
 
@@ -117,13 +158,18 @@ impl PredictedChanges {
         self.rows.iter().filter(newest)
     }
 
-    /// Writes them over what the world has.
-    pub(super) fn write(&self, tick: Tick, predicted: &Predicted, into: &mut Rows) {
+    /// What is to be written over the rows of others as they are shown: these, and without what stands there no more and is not shown.
+    pub(super) fn write(&self, tick: Tick, predicted: &Predicted, shown: &Rows, into: &mut Rows) {
         into.clear();
-        for row in self.all_found(tick, predicted) {
-            match row.row() {
-                Some(row) => into.set_words(row),
-                None => into.name_removed(row.removed()),
+        let is_others = |row: &&ChangedRow| row.tick < tick && !predicted.contains(row.removed().owned());
+        for row in self.rows.iter().filter(is_others) {
+            match self.found(row.key, tick) {
+                Some(found) => match found.row() {
+                    Some(row) => into.set_words(row),
+                    None => into.name_removed(row.removed()),
+                },
+                None if shown.words(row.key).is_none() => into.name_removed(row.removed()),
+                None => {}
             }
         }
     }
@@ -146,7 +192,7 @@ impl PredictedChanges {
     /// The step of `tick` has made these changes: of the published rows those that are not as they were `written` before it.
     pub(super) fn end_step(&mut self, tick: Tick, changes: &[Change], published: &Rows, written: &Rows) {
         self.rows.iter_mut().filter(|row| row.tick == tick).for_each(|row| row.is_made = false);
-        for Change { by, entity } in changes {
+        for Change { by, of: Owned { entity, .. } } in changes {
             let is_of = |key: &&RowKey| key.entity == *entity;
             for key in published.changed().iter().filter(is_of) {
                 let before =
@@ -158,7 +204,9 @@ impl PredictedChanges {
                     self.make(made);
                 }
             }
-            for row in written.of(*entity).filter(|_| !published.has(*entity)) {
+            let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
+            let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(*entity));
+            for row in written.of(*entity).filter(|row| is_gone(row.key())) {
                 self.make(ChangedRow::gone(tick, *by, row.removed()));
             }
         }
@@ -193,7 +241,7 @@ impl PredictedChanges {
                 row.answer = Answer::Confirmed;
                 continue;
             }
-            row.answer = Answer::Refused;
+            (row.answer, row.answered) = (Answer::Refused, known_until);
             *outdated = Some(outdated.map_or(row.tick, |outdated| outdated.min(row.tick)));
             refuse(row);
         }
@@ -209,22 +257,27 @@ impl PredictedChanges {
         self.outdated = None;
     }
 
-    /// Names each change that was answered and not told.
-    pub(crate) fn tell(&mut self, mut tell: impl FnMut(Tick, Entity, Answer)) {
+    /// Names each change that was answered and not told, and whether it was refused.
+    pub(crate) fn tell(&mut self, mut tell: impl FnMut(Tick, Entity, bool)) {
         let mut last = None;
         for row in self.rows.iter_mut().filter(|row| row.answer != Answer::Open && !row.is_told) {
             row.is_told = true;
             if last.replace((row.tick, row.key.entity)) != Some((row.tick, row.key.entity)) {
-                tell(row.tick, row.key.entity, row.answer);
+                tell(row.tick, row.key.entity, row.answer == Answer::Refused);
             }
         }
     }
 
     /// From the step of `present` on, which is the next one, nothing is found of those that have ended, which stood until now.
+    /// What was made of an entity in one step ends together.
     pub(crate) fn end(&mut self, present: Tick, mut has_ended: impl FnMut(&mut ChangedRow) -> bool) {
-        for row in self.rows.iter_mut().filter(|row| row.until.is_none()) {
-            if has_ended(row) {
-                row.until = Some(present);
+        let standing = self.rows.iter_mut().filter(|row| row.until.is_none());
+        standing.for_each(|row| row.is_over = has_ended(row));
+        for nth in 0..self.rows.len() {
+            let ChangedRow { tick, key, until, .. } = self.rows[nth];
+            let is_beside = |row: &&ChangedRow| (row.tick, row.key.entity) == (tick, key.entity);
+            if until.is_none() && self.rows.iter().filter(is_beside).all(|row| row.is_over) {
+                self.rows[nth].until = Some(present);
             }
         }
     }
@@ -232,7 +285,7 @@ impl PredictedChanges {
     /// No step before this one is made again.
     pub(super) fn forget_before(&mut self, oldest: Tick) {
         self.rows.retain(|row| {
-            row.until.is_none_or(|until| until > oldest) && (row.answer != Answer::Open || row.tick >= oldest)
+            row.until.is_none_or(|until| until >= oldest) && (row.answer != Answer::Open || row.tick >= oldest)
         });
     }
 }

@@ -193,7 +193,7 @@ impl WorldCursor {
     fn adopt_others<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
         self.adopt_proxies(world, tick, proxies);
         if !self.changes.is_empty() {
-            self.changes.write(tick, &self.predicted, &mut self.adopting);
+            self.changes.write(tick, &self.predicted, proxies, &mut self.adopting);
             self.adopt_some(world);
         }
     }

@@ -35,7 +35,7 @@ impl Effect {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Change {
     pub by: Owned,
-    pub entity: Entity,
+    pub of: Owned,
 }
 
 /// Room from the start for what an ordinary step says.

@@ -319,7 +319,7 @@ impl<'a, I> Step<'a, I> {
             (Side::Client(own), _) => by.owner == own && !self.refused.contains(&of.entity),
         };
         let may = is_predicted && self.role(by) != Role::Proxy;
-        let change = Change { by, entity: of.entity };
+        let change = Change { by, of };
         let is_told = self.is_authority() || self.role(of) == Role::Proxy;
         if may && is_told && !self.output.changes.contains(&change) {
             self.output.changes.push(change);

@@ -2,8 +2,8 @@
 
 use foretell::session::client::{Causes, Client, ClientEvent, Frame};
 use foretell::{
-    ClientConfig, Entity, Input, Instant, PlayerId, Rules, ServerConfig, ServerFrame, Simulate, State, Step, Table,
-    Tick, Views, World,
+    ClientConfig, Entity, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig, ServerFrame, Simulate, State,
+    Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
@@ -328,4 +328,169 @@ fn no_check_complains_whatever_links_and_machines_do() {
     scenario(1).seeds(0..12).expect("no check complains");
     // Who runs for the same coin is corrected now and then, however calm the network is.
     scenario(3).without("calm").seeds(0..12).expect("no check complains");
+}
+
+#[derive(Input, Clone, Copy, PartialEq, Default)]
+struct Deeds {
+    hits: bool,
+    loots: bool,
+    lights: bool,
+    opens: bool,
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Crate {
+    #[state(position)]
+    x: [f32; 1],
+    wood: u8,
+}
+
+/// What is in a crate.
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Loot {
+    gold: u8,
+}
+
+/// Of a crate that is on fire.
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Fire {
+    by: u16,
+}
+
+/// A state of one sort or another.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Lid {
+    Closed { locks: u8 },
+    Open { by: u16 },
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Thief {
+    gold: u32,
+}
+
+/// Crates that are looted, lit, opened and broken by all.
+#[derive(World, Default)]
+struct Yard {
+    thieves: Table<Thief>,
+    crates: Table<Crate>,
+    loot: Table<Loot>,
+    fires: Table<Fire>,
+    lids: Table<Lid>,
+}
+
+impl Simulate for Yard {
+    type Input = Deeds;
+
+    fn step(&mut self, step: &mut Step<'_, Deeds>) {
+        self.thieves.remove_left(step);
+        for joined in step.joined() {
+            self.thieves.spawn(step, joined.player, Thief::default());
+        }
+        if step.is_authority() && step.tick().get().is_multiple_of(20) && self.crates.len() < 5 {
+            let entity = self.crates.spawn(step, PlayerId::SERVER, Crate { x: [1.0], wood: 3 });
+            let of = Owned { entity, owner: PlayerId::SERVER };
+            self.loot.insert(of, Loot { gold: 1 });
+            self.lids.insert(of, Lid::Closed { locks: 2 });
+        }
+        for mut thief in self.thieves.simulated(step) {
+            let by = thief.owned();
+            let Some(deeds) = step.input(by.owner).map(|player| player.input) else { continue };
+            let first = self.crates.iter().next().map(|one| one.owned());
+            let Some(of) = first.filter(|_| deeds != Deeds::default()) else { continue };
+            if deeds.loots && self.loot.get(of.entity).is_some() && step.change(by, of) {
+                self.loot.remove(of.entity);
+                thief.gold += 1;
+            }
+            if deeds.lights && self.fires.get(of.entity).is_none() && step.change(by, of) {
+                self.fires.insert(of, Fire { by: by.owner.get() });
+            }
+            if deeds.opens
+                && let Some(lid) = self.lids.change(step, by, of.entity)
+            {
+                *lid.into_inner() = Lid::Open { by: by.owner.get() };
+            }
+            let broken =
+                deeds.hits.then(|| self.crates.change(step, by, of.entity)).flatten().is_some_and(|mut one| {
+                    one.wood -= 1;
+                    one.wood == 0
+                });
+            if broken {
+                self.crates.remove(of.entity);
+                self.loot.remove(of.entity);
+                self.fires.remove(of.entity);
+                self.lids.remove(of.entity);
+            }
+        }
+    }
+}
+
+/// Does anything now and then, or nothing any more.
+struct Thieves {
+    seed: u64,
+    rest: bool,
+    refused: usize,
+    confirmed: usize,
+    views: Views,
+    /// Frames in which a crate that is there is shown without its lid.
+    bare: usize,
+}
+
+impl Driver<Yard> for Thieves {
+    fn input(&mut self, player: usize, tick: Tick) -> Deeds {
+        let mut random = SplitMix64::new(self.seed << 40 ^ (player as u64) << 32 ^ u64::from(tick.get()));
+        let mut may = |chance: f64| random.chance(chance) && !self.rest;
+        Deeds { hits: may(0.04), loots: may(0.04), lights: may(0.03), opens: may(0.03) }
+    }
+
+    fn after_client(&mut self, _: usize, at: Moment, client: &Client<Yard>, frame: &Frame<'_>) {
+        for event in frame.events {
+            self.confirmed += usize::from(matches!(event, ClientEvent::ChangeConfirmed { .. }));
+            self.refused += usize::from(matches!(event, ClientEvent::ChangeRefused { .. }));
+        }
+        client.present(at.local, &mut self.views);
+        let is_known = |view: &foretell::View<'_>| view.entity.tick().get() + 120 < client.tick().get();
+        for view in self.views.iter().filter(|view| view.get::<Crate>().is_some() && is_known(view)) {
+            let is_bare = !self.views.of(view.entity).any(|view| view.get::<Lid>().is_some());
+            self.bare += usize::from(is_bare);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_made_of_them_clients_come_to_have_what_the_server_has_and_nothing_else() {
+    for seed in 0..6 {
+        let config = ServerConfig { snapshot_rate: SendRate::Hz(20), ..ServerConfig::default() };
+        let mut simulation = Simulation::new(Rules::new(Yard::schema()), config, Yard::default(), seed);
+        let conditions =
+            Conditions { latency: Duration::from_millis(70), loss: Loss::Uniform(0.05), ..Conditions::default() };
+        for nth in 0..3 {
+            let client = ClientConfig { checkpoint_interval: 1 + 3 * nth, ..ClientConfig::default() };
+            let host = HostOptions::at(60);
+            simulation.add_player(PlayerOptions {
+                client,
+                host,
+                conditions: conditions.clone(),
+                world: Yard::default(),
+            });
+        }
+        let mut thieves = Thieves { seed, rest: false, refused: 0, confirmed: 0, views: Views::new(), bare: 0 };
+        simulation.run_until(Instant::from_micros(20_000_000), &mut thieves);
+        thieves.rest = true;
+        simulation.run_until(Instant::from_micros(25_000_000), &mut thieves);
+        assert!(thieves.confirmed > 60 && thieves.refused > 5, "{} {}", thieves.confirmed, thieves.refused);
+        // That it is not closed may be told before what it is instead, where a datagram was lost.
+        assert!(thieves.bare < 60, "seed {seed}: {}", thieves.bare);
+        let has = |yard: &Yard| {
+            let fires: Vec<_> = yard.fires.iter().map(|one| (one.entity(), *one)).collect();
+            let lids: Vec<_> = yard.lids.iter().map(|one| (one.entity(), *one)).collect();
+            let crates: Vec<_> = yard.crates.iter().map(|one| (one.entity(), *one)).collect();
+            let loot: Vec<_> = yard.loot.iter().map(|one| (one.entity(), *one)).collect();
+            (crates, loot, fires, lids)
+        };
+        let truth = has(&simulation.server.world);
+        for (nth, player) in simulation.players.iter().enumerate() {
+            assert_eq!(has(&player.world), truth, "seed {seed}, player {nth}");
+        }
+    }
 }

@@ -222,7 +222,7 @@ impl<W: World> LocalWorld<W> {
         presentation.take_events(&mut report.events);
         let cursor = presentation.remote.playout.at_instant(moment.now);
         self.prediction.settle_effects(&self.snapshots, cursor, report);
-        self.prediction.settle_changes(&self.snapshots, cursor, report);
+        self.prediction.settle_changes(moment.setup, &self.snapshots, cursor, report);
         let (sources, presentation) = self.split(moment);
         report.stats.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut report.events);

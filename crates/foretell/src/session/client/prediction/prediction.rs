@@ -7,7 +7,7 @@ use super::cause_evidence::Span;
 use super::effects::{Effects, Now};
 use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
-use crate::rollback::{Answer, Timeline};
+use crate::rollback::Timeline;
 use crate::session::Rules;
 use crate::session::client::causes::Causes;
 use crate::session::client::setup::Setup;
@@ -112,8 +112,10 @@ impl<W: World> Prediction<W> {
                 own.iter().for_each(|own| reconciler.causes.note_contact(own.entity, *tick));
             }
         }
-        let is_confirmed =
-            |tick: Tick, entity: Entity| changed.clone().any(|event| (event.tick, event.entity) == (tick, entity));
+        // Of what is not told any more nothing is known, and what is shown says it.
+        let is_confirmed = |tick: Tick, entity: Entity| {
+            tick < snapshot.news_from || changed.clone().any(|event| (event.tick, event.entity) == (tick, entity))
+        };
         timeline.changes_mut().answer(snapshot.tick, is_confirmed, |refused| {
             reconciler.causes.note_contact(refused.by.entity, refused.tick);
         });
@@ -243,8 +245,13 @@ impl<W: World> Prediction<W> {
         let (settled, present, compared) =
             (self.timeline.settled(), self.timeline.present(), self.reconciler.compared());
         let outdated = self.timeline.outdated(compared);
-        let refused =
-            self.timeline.changes_mut().outdated().map(|tick| tick.max(compared)).filter(|tick| *tick < present);
+        let oldest = self.timeline.oldest();
+        let refused = self
+            .timeline
+            .changes_mut()
+            .outdated()
+            .map(|tick| tick.max(compared).max(oldest))
+            .filter(|tick| *tick < present);
         let first = outdated.into_iter().chain(refused).min();
         let Some(tick) = first.filter(|tick| settled == present || *tick >= settled) else { return };
         self.timeline.changes_mut().settle_outdated();
@@ -357,24 +364,27 @@ impl<W: World> Prediction<W> {
     }
 
     /// Tells what has become of its changes of others', and ends those of which as much is shown as was told.
-    pub(crate) fn settle_changes(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut UpdateLog) {
+    pub(crate) fn settle_changes(
+        &mut self,
+        setup: &Setup,
+        snapshots: &Snapshots,
+        cursor: Option<TickTime>,
+        report: &mut UpdateLog,
+    ) {
         let present = self.timeline.present();
-        let patience = self.timeline.rate().ticks_in(CHANGE_KEPT);
+        let rate = self.timeline.rate();
+        let patience = rate.ticks_in(CHANGE_KEPT);
         let newest = snapshots.newest().map(|snapshot| snapshot.tick);
-        self.timeline.changes_mut().tell(|tick, entity, answer| {
-            let is_refused = answer == Answer::Refused;
-            report.events.push(if is_refused {
-                ClientEvent::ChangeRefused { tick, entity }
-            } else {
-                ClientEvent::ChangeConfirmed { tick, entity }
-            });
+        self.timeline.changes_mut().tell(|tick, entity, is_refused| {
+            let confirmed = ClientEvent::ChangeConfirmed { tick, entity };
+            report.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
         });
         self.timeline.changes_mut().end(present, |row| {
-            let told = snapshots.told_in(row.key).or(newest).filter(|told| *told > row.tick);
-            row.told = row.told.or(told);
-            let is_shown = |tick: Tick| cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick));
-            let seen = if row.answer == Answer::Refused { Some(row.tick.next()) } else { row.told };
-            row.answer != Answer::Open && (seen.is_some_and(is_shown) || present.since(row.tick) > patience)
+            // What is told rarely is shown later by that.
+            let later = setup.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
+            let is_shown = |tick: Tick| cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later));
+            let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
+            row.has_ended(snapshots.told_in(row.key).or(gone), is_shown, present.back(patience))
         });
     }
 

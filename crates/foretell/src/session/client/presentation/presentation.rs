@@ -212,13 +212,17 @@ impl Presentation {
                 let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
                 let is_held = authority.put_shown(component, row.key(), &mut words);
                 let mut source = if is_held { Source::Held } else { source };
+                let mut row = row;
                 if let Some(changed) = changes.get(row.key()) {
-                    let Some(changed) = changed else { continue };
+                    // It may be of another sort by now.
+                    let is_first = |row: &Row<'_>| schema.is_first(row.component) && remote.get(row.key()).is_none();
+                    let other = || changes.of(row.entity).find(is_first);
+                    let Some(changed) = changed.or_else(other) else { continue };
                     copy(changed, &mut words);
-                    source = Source::Predicted;
+                    (row, source) = (changed, Source::Predicted);
                 }
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
-                apply(offset, component, &mut words);
+                apply(offset, schema.component(row.component), &mut words);
                 let rest = RestOfStates { rows: None, told: Some(remote), changes: Some(changes) };
                 views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest);
             }

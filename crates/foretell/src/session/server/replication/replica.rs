@@ -155,15 +155,18 @@ impl Replica {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
             }
         }
-        for change in output.changes.iter().filter(|change| change.by.owner == player) {
-            events.note(StepEvent { tick, entity: change.entity, what: StepEventKind::Changed });
+        let is_seen = |entity: Entity| {
+            let mut there = rows.of(entity).map(|row| (row.key(), row.owner));
+            let mut gone = rows.removed().iter().filter(|row| row.key.entity == entity);
+            there.any(|(key, owner)| sees(key, owner)) || gone.any(|row| sees(row.key, row.owner))
+        };
+        let by_player = output.changes.iter().filter(|change| change.by.owner == player && change.of.owner != player);
+        // Of what the client does not know it is told by whom alone.
+        for entity in by_player.map(|change| if is_seen(change.of.entity) { change.of } else { change.by }.entity) {
+            events.note(StepEvent { tick, entity, what: StepEventKind::Changed });
         }
-        for effect in &output.effects {
-            let mut there = rows.of(effect.entity).map(|row| (row.key(), row.owner));
-            let mut gone = rows.removed().iter().filter(|row| row.key.entity == effect.entity);
-            if there.any(|(key, owner)| sees(key, owner)) || gone.any(|row| sees(row.key, row.owner)) {
-                events.note(StepEvent { tick, ..StepEvent::of(effect) });
-            }
+        for effect in output.effects.iter().filter(|effect| is_seen(effect.entity)) {
+            events.note(StepEvent { tick, ..StepEvent::of(effect) });
         }
     }
 
