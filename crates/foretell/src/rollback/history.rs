@@ -75,6 +75,11 @@ impl<I: Input> History<I> {
         self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO))
     }
 
+    /// From which state on it is known what somebody who starts again may need: they do it from before the oldest that is remembered.
+    pub(super) fn oldest_restart(&self) -> Tick {
+        self.present.back(2 * self.horizon()).unwrap_or(Tick::ZERO)
+    }
+
     /// The oldest state that is remembered from now on.
     pub(super) fn forget_before(&mut self, oldest: Tick) {
         self.oldest = oldest;

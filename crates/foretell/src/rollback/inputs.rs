@@ -44,6 +44,8 @@ pub(crate) struct Outdated {
     pub others_input: bool,
     /// Whether the tick is canonical.
     pub canonical: bool,
+    /// What was changed ahead of the authority: it has refused a change that the step has made or found.
+    pub change: bool,
 }
 
 impl Outdated {
@@ -59,6 +61,7 @@ impl Outdated {
             own_input: self.own_input || other.own_input,
             others_input: self.others_input || other.others_input,
             canonical: self.canonical || other.canonical,
+            change: self.change || other.change,
         }
     }
 }
@@ -186,6 +189,7 @@ impl<I: Input> Inputs<I> {
             own_input: self.others.told(own, tick).is_some() && differs(own),
             others_input: others(predicted).any(differs),
             canonical: self.is_canonical(tick) != given.canonical,
+            change: false,
         }
     }
 
@@ -271,7 +275,7 @@ mod tests {
         assert_eq!(outdated(&inputs), Outdated { others_input: true, ..Outdated::default() });
         tell(&mut inputs, ME, None);
         inputs.announce(NOW, Tick::ZERO);
-        let all = Outdated { own_input: true, others_input: true, canonical: true };
+        let all = Outdated { own_input: true, others_input: true, canonical: true, change: false };
         assert_eq!(outdated(&inputs), all);
         assert!(!inputs.outdated(NOW, &given(&inputs), &everyone()).any(), "simulated again it no longer is");
     }

@@ -19,6 +19,6 @@ mod timeline;
 mod world_cursor;
 
 pub use inputs::INPUTS_KEPT;
-pub(crate) use predicted_changes::FoundChanges;
+pub(crate) use predicted_changes::{ChangedRow, FoundChanges, PredictedChange};
 pub use relayed::RelayedInput;
 pub use timeline::Timeline;

@@ -10,58 +10,31 @@ use alloc::vec::Vec;
 enum Answer {
     Open,
     Confirmed,
-    Refused,
+    /// With this state.
+    Refused(Tick),
 }
 
-/// One row that a step has changed.
-#[derive(Clone, Copy, Debug)]
+/// A row as a step has made it.
+#[derive(Debug)]
 pub(crate) struct ChangedRow {
-    /// The tick of the step.
-    pub tick: Tick,
-    /// By whose entity.
-    pub by: Owned,
     pub key: RowKey,
     owner: PlayerId,
-    /// What was made of it, as many words as there are; `None` where it was removed.
+    /// As many words as there are; `None` where it was removed.
     words: Option<(AnyRow, usize)>,
-    /// The first step that does not find it so any more.
-    until: Option<Tick>,
-    answer: Answer,
-    /// Whether the game has heard the answer.
-    is_told: bool,
-    /// The state with which it was refused.
-    answered: Tick,
-    /// The first state after it of which it was told.
+    /// The first state after the step of which it was told.
     told: Option<Tick>,
-    /// Whether what is shown of it is as new as the answer.
-    is_over: bool,
-    /// Whether the newest simulation of its step has made it.
-    is_made: bool,
 }
 
 impl ChangedRow {
     /// One that was removed.
-    fn gone(tick: Tick, by: Owned, RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
-        let (answer, is_told, told, answered) = (Answer::Open, false, None, Tick::ZERO);
-        ChangedRow {
-            tick,
-            by,
-            key,
-            owner,
-            words: None,
-            until: None,
-            answer,
-            is_told,
-            answered,
-            told,
-            is_over: false,
-            is_made: true,
-        }
+    fn gone(RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
+        ChangedRow { key, owner, words: None, told: None }
     }
 
-    /// Whether it is found so, or locked, in the step of `tick`.
-    fn counts_in(&self, tick: Tick) -> bool {
-        self.tick < tick && self.until.is_none_or(|until| tick < until)
+    fn made(row: Row<'_>) -> ChangedRow {
+        let mut words = [0; ROW_WORDS_MAX];
+        words[..row.words.len()].copy_from_slice(row.words);
+        ChangedRow { words: Some((words, row.words.len())), ..ChangedRow::gone(row.removed()) }
     }
 
     /// Whether it was removed.
@@ -69,28 +42,60 @@ impl ChangedRow {
         self.words.is_none()
     }
 
-    /// Whether it is answered, and what is shown as new as the answer; `told` is the newest state of which it is told. Or it has stood
-    /// since before the tick `since`.
-    pub(crate) fn has_ended(
-        &mut self,
-        told: Option<Tick>,
-        is_shown: impl Fn(Tick) -> bool,
-        since: Option<Tick>,
-    ) -> bool {
-        self.told = self.told.or(told.filter(|told| *told > self.tick));
-        let seen = self.told.or((self.answer == Answer::Refused).then_some(self.answered));
-        self.answer != Answer::Open && (seen.is_some_and(is_shown) || since.is_some_and(|since| self.tick < since))
-    }
-
     fn removed(&self) -> RemovedRow {
         RemovedRow { key: self.key, owner: self.owner }
     }
 
     /// The row; `None` where it was removed.
-    pub(crate) fn row(&self) -> Option<Row<'_>> {
+    fn row(&self) -> Option<Row<'_>> {
         let RowKey { component, entity } = self.key;
         let (words, length) = self.words.as_ref()?;
         Some(Row { component, entity, owner: self.owner, words: &words[..*length] })
+    }
+}
+
+/// An entity that a step has changed.
+#[derive(Debug)]
+pub(crate) struct PredictedChange {
+    /// The tick of the step.
+    pub tick: Tick,
+    /// By whose entity.
+    pub by: Owned,
+    pub entity: Entity,
+    rows: Vec<ChangedRow>,
+    answer: Answer,
+    /// Whether the game has heard the answer.
+    is_told: bool,
+    /// The first step that does not find it so any more, or may change it again.
+    until: Option<Tick>,
+}
+
+impl PredictedChange {
+    /// Whether it has not ended before the step of `tick`.
+    fn stands_in(&self, tick: Tick) -> bool {
+        self.until.is_none_or(|until| tick < until)
+    }
+
+    fn is_refused(&self) -> bool {
+        matches!(self.answer, Answer::Refused(_))
+    }
+
+    pub(crate) fn is_answered(&self) -> bool {
+        self.answer != Answer::Open
+    }
+
+    /// Whether it is answered, and all of it is shown as new as the answer: `told` says of which state a row was told last.
+    pub(crate) fn has_ended(
+        &mut self,
+        told: impl Fn(&ChangedRow) -> Option<Tick>,
+        is_shown: impl Fn(&ChangedRow, Tick) -> bool,
+    ) -> bool {
+        let refused_in = if let Answer::Refused(state) = self.answer { Some(state) } else { None };
+        for row in &mut self.rows {
+            row.told = row.told.or(told(row).filter(|told| *told > self.tick));
+        }
+        let mut seen = self.rows.iter().map(|row| row.told.or(refused_in).is_some_and(|state| is_shown(row, state)));
+        self.is_answered() && seen.all(|seen| seen)
     }
 }
 
@@ -109,7 +114,8 @@ impl<'a> FoundChanges<'a> {
 
     /// The rows that an entity has been given.
     pub(crate) fn of(self, entity: Entity) -> impl Iterator<Item = Row<'a>> {
-        let rows = self.changes.rows.iter().filter(move |row| row.key.entity == entity);
+        let rows =
+            self.changes.changes.iter().filter(move |change| change.entity == entity).flat_map(|change| &change.rows);
         rows.filter_map(move |row| self.get(row.key).flatten())
     }
 }
@@ -117,57 +123,62 @@ impl<'a> FoundChanges<'a> {
 /// Lives as long as a timeline. Mostly there are none.
 #[derive(Default, Debug)]
 pub(crate) struct PredictedChanges {
-    /// Ascending by tick.
-    rows: Vec<ChangedRow>,
+    /// Ascending by tick, one for each entity and tick.
+    changes: Vec<PredictedChange>,
     /// What must not be changed in a step.
     refused: Vec<Entity>,
-    /// From which tick on steps found what is refused by now.
+    /// The first step that has made or found what is refused by now, where they were not made again.
     outdated: Option<Tick>,
 }
 
 impl PredictedChanges {
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.changes.is_empty()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.changes.len()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.rows.clear();
+    pub(super) fn clear(&mut self) {
+        self.changes.clear();
         self.outdated = None;
     }
 
     /// How the step of `tick` finds this row; `None` where it was not changed.
     fn found(&self, key: RowKey, tick: Tick) -> Option<&ChangedRow> {
-        let is_it = |row: &&ChangedRow| row.key == key && row.answer != Answer::Refused && row.counts_in(tick);
-        self.rows.iter().rev().find(is_it)
+        let stands = |change: &&PredictedChange| {
+            change.entity == key.entity && change.tick < tick && !change.is_refused() && change.stands_in(tick)
+        };
+        let changes = self.changes.iter().rev().filter(stands);
+        changes.flat_map(|change| &change.rows).find(|row| row.key == key)
     }
 
-    /// The rows that the step of `tick` finds changed, but of what is simulated here.
-    pub(super) fn all_found<'a>(
+    /// Every row that a step before that of `tick` has changed, once for each such step, with how that finds it; but of what is
+    /// simulated here.
+    fn before<'a>(
         &'a self,
         tick: Tick,
         predicted: &'a Predicted,
-    ) -> impl Iterator<Item = &'a ChangedRow> + use<'a> {
-        let newest = move |row: &&ChangedRow| {
-            self.found(row.key, tick).is_some_and(|found| core::ptr::eq(found, *row))
-                && !predicted.contains(row.removed().owned())
-        };
-        self.rows.iter().filter(newest)
+    ) -> impl Iterator<Item = (&'a ChangedRow, Option<&'a ChangedRow>)> {
+        let changes = self.changes.iter().take_while(move |change| change.tick < tick);
+        let rows = changes.flat_map(|change| &change.rows);
+        let others = rows.filter(move |row| !predicted.contains(row.removed().owned()));
+        others.map(move |row| (row, self.found(row.key, tick)))
+    }
+
+    /// The rows that the step of `tick` finds changed, but of what is simulated here. One may come more than once.
+    pub(super) fn keys<'a>(&'a self, tick: Tick, predicted: &'a Predicted) -> impl Iterator<Item = RowKey> + use<'a> {
+        self.before(tick, predicted).filter(|(_, found)| found.is_some()).map(|(row, _)| row.key)
     }
 
     /// What is to be written over the rows of others as they are shown: these, and without what stands there no more and is not shown.
     pub(super) fn write(&self, tick: Tick, predicted: &Predicted, shown: &Rows, into: &mut Rows) {
         into.clear();
-        let is_others = |row: &&ChangedRow| row.tick < tick && !predicted.contains(row.removed().owned());
-        for row in self.rows.iter().filter(is_others) {
-            match self.found(row.key, tick) {
-                Some(found) => match found.row() {
-                    Some(row) => into.set_words(row),
-                    None => into.name_removed(row.removed()),
-                },
+        for (row, found) in self.before(tick, predicted) {
+            match found.map(ChangedRow::row) {
+                Some(Some(row)) => into.set_words(row),
+                Some(None) => into.name_removed(row.removed()),
                 None if shown.words(row.key).is_none() => into.name_removed(row.removed()),
                 None => {}
             }
@@ -176,12 +187,10 @@ impl PredictedChanges {
 
     /// The step of `tick` is to be made: gathers what it must not change.
     pub(super) fn begin_step(&mut self, tick: Tick) {
-        let PredictedChanges { rows, refused, .. } = self;
-        refused.clear();
-        let is_refused = |row: &&ChangedRow| {
-            row.answer == Answer::Refused && row.tick <= tick && row.until.is_none_or(|until| tick < until)
-        };
-        refused.extend(rows.iter().filter(is_refused).map(|row| row.key.entity));
+        self.refused.clear();
+        let changes = self.changes.iter().take_while(|change| change.tick <= tick);
+        let refused = changes.filter(|change| change.is_refused() && change.stands_in(tick));
+        self.refused.extend(refused.map(|change| change.entity));
     }
 
     /// What the step that has begun must not change.
@@ -191,40 +200,40 @@ impl PredictedChanges {
 
     /// The step of `tick` has made these changes: of the published rows those that are not as they were `written` before it.
     pub(super) fn end_step(&mut self, tick: Tick, changes: &[Change], published: &Rows, written: &Rows) {
-        self.rows.iter_mut().filter(|row| row.tick == tick).for_each(|row| row.is_made = false);
-        for Change { by, of: Owned { entity, .. } } in changes {
-            let is_of = |key: &&RowKey| key.entity == *entity;
-            for key in published.changed().iter().filter(is_of) {
-                let before =
-                    self.found(*key, tick).map_or(written.words(*key), |found| found.row().map(|row| row.words));
-                if let Some(row) = published.get(*key).filter(|row| Some(row.words) != before) {
-                    let mut made = ChangedRow::gone(tick, *by, row.removed());
-                    let (words, length) = made.words.insert(([0; ROW_WORDS_MAX], row.words.len()));
-                    words[..*length].copy_from_slice(row.words);
-                    self.make(made);
-                }
-            }
-            let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
-            let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(*entity));
-            for row in written.of(*entity).filter(|row| is_gone(row.key())) {
-                self.make(ChangedRow::gone(tick, *by, row.removed()));
-            }
+        let of_step = self.changes.iter_mut().filter(|change| change.tick == tick && !change.is_refused());
+        of_step.for_each(|change| change.rows.clear());
+        for change in changes {
+            let rows = self.rows_made(tick, change.of.entity, published, written);
+            self.make(tick, *change, rows);
         }
-        self.rows.retain(|row| row.tick != tick || row.is_made || row.answer == Answer::Refused);
+        self.changes.retain(|change| change.tick != tick || !change.rows.is_empty());
     }
 
-    fn make(&mut self, made: ChangedRow) {
-        if let Some(row) = self.rows.iter_mut().find(|row| row.tick == made.tick && row.key == made.key) {
-            (row.words, row.is_made) = (made.words, true);
+    fn rows_made(&self, tick: Tick, entity: Entity, published: &Rows, written: &Rows) -> Vec<ChangedRow> {
+        let before = |key| self.found(key, tick).map_or(written.words(key), |found| found.row().map(|row| row.words));
+        let changed =
+            published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
+        let made = changed.filter(|row| Some(row.words) != before(row.key())).map(ChangedRow::made);
+        let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
+        let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
+        let gone = written.of(entity).filter(|row| is_gone(row.key())).map(|row| ChangedRow::gone(row.removed()));
+        made.chain(gone).collect()
+    }
+
+    fn make(&mut self, tick: Tick, Change { by, of: Owned { entity, .. } }: Change, rows: Vec<ChangedRow>) {
+        if let Some(change) = self.changes.iter_mut().find(|change| (change.tick, change.entity) == (tick, entity)) {
+            change.rows = rows;
             return;
         }
-        let at = self.rows.partition_point(|row| row.tick <= made.tick);
-        self.rows.insert(at, made);
+        let at = self.changes.partition_point(|change| change.tick <= tick);
+        let (answer, is_told, until) = (Answer::Open, false, None);
+        self.changes.insert(at, PredictedChange { tick, by, entity, rows, answer, is_told, until });
     }
 
     /// Whether the newest simulation of this step has changed the entity.
     pub(crate) fn has(&self, tick: Tick, entity: Entity) -> bool {
-        self.rows.iter().any(|row| row.tick == tick && row.key.entity == entity && row.answer != Answer::Refused)
+        let is_it = |change: &PredictedChange| (change.tick, change.entity) == (tick, entity) && !change.is_refused();
+        self.changes.iter().any(is_it)
     }
 
     /// All that the authority has said of the ticks before this one is known: what it has not confirmed is refused, and found by no
@@ -233,59 +242,56 @@ impl PredictedChanges {
         &mut self,
         known_until: Tick,
         is_confirmed: impl Fn(Tick, Entity) -> bool,
-        mut refuse: impl FnMut(&ChangedRow),
+        mut refuse: impl FnMut(&PredictedChange),
     ) {
-        let PredictedChanges { rows, outdated, .. } = self;
-        for row in rows.iter_mut().filter(|row| row.answer == Answer::Open && row.tick < known_until) {
-            if is_confirmed(row.tick, row.key.entity) {
-                row.answer = Answer::Confirmed;
+        let PredictedChanges { changes, outdated, .. } = self;
+        for change in changes.iter_mut().filter(|change| change.answer == Answer::Open && change.tick < known_until) {
+            if is_confirmed(change.tick, change.entity) {
+                change.answer = Answer::Confirmed;
                 continue;
             }
-            (row.answer, row.answered) = (Answer::Refused, known_until);
-            *outdated = Some(outdated.map_or(row.tick, |outdated| outdated.min(row.tick)));
-            refuse(row);
+            change.answer = Answer::Refused(known_until);
+            *outdated = Some(outdated.map_or(change.tick, |outdated| outdated.min(change.tick)));
+            refuse(change);
         }
     }
 
-    /// The first step that has made or found what is refused by now, where they were not made again.
-    pub(crate) fn outdated(&self) -> Option<Tick> {
-        self.outdated
+    /// Whether any step is as it would not be by what is refused now; or that of `tick`.
+    pub(super) fn are_outdated(&self) -> bool {
+        self.outdated.is_some()
     }
 
-    /// They are made again.
-    pub(crate) fn settle_outdated(&mut self) {
+    pub(super) fn outdates(&self, tick: Tick) -> bool {
+        self.outdated.is_some_and(|outdated| outdated <= tick)
+    }
+
+    /// These steps are made again.
+    pub(super) fn settle_outdated(&mut self) {
         self.outdated = None;
     }
 
     /// Names each change that was answered and not told, and whether it was refused.
-    pub(crate) fn tell(&mut self, mut tell: impl FnMut(Tick, Entity, bool)) {
-        let mut last = None;
-        for row in self.rows.iter_mut().filter(|row| row.answer != Answer::Open && !row.is_told) {
-            row.is_told = true;
-            if last.replace((row.tick, row.key.entity)) != Some((row.tick, row.key.entity)) {
-                tell(row.tick, row.key.entity, row.answer == Answer::Refused);
-            }
+    pub(crate) fn tell(&mut self, mut tell: impl FnMut(&PredictedChange, bool)) {
+        for change in self.changes.iter_mut().filter(|change| change.is_answered() && !change.is_told) {
+            change.is_told = true;
+            tell(change, change.is_refused());
         }
     }
 
     /// From the step of `present` on, which is the next one, nothing is found of those that have ended, which stood until now.
-    /// What was made of an entity in one step ends together.
-    pub(crate) fn end(&mut self, present: Tick, mut has_ended: impl FnMut(&mut ChangedRow) -> bool) {
-        let standing = self.rows.iter_mut().filter(|row| row.until.is_none());
-        standing.for_each(|row| row.is_over = has_ended(row));
-        for nth in 0..self.rows.len() {
-            let ChangedRow { tick, key, until, .. } = self.rows[nth];
-            let is_beside = |row: &&ChangedRow| (row.tick, row.key.entity) == (tick, key.entity);
-            if until.is_none() && self.rows.iter().filter(is_beside).all(|row| row.is_over) {
-                self.rows[nth].until = Some(present);
+    pub(crate) fn end(&mut self, present: Tick, mut has_ended: impl FnMut(&mut PredictedChange) -> bool) {
+        for change in self.changes.iter_mut().filter(|change| change.until.is_none()) {
+            if has_ended(change) {
+                change.until = Some(present);
             }
         }
     }
 
     /// No step before this one is made again.
     pub(super) fn forget_before(&mut self, oldest: Tick) {
-        self.rows.retain(|row| {
-            row.until.is_none_or(|until| until >= oldest) && (row.answer != Answer::Open || row.tick >= oldest)
+        self.changes.retain(|change| {
+            let has_ended = change.until.is_some_and(|until| until < oldest);
+            !has_ended && (change.is_answered() || change.tick >= oldest)
         });
     }
 }

@@ -32,8 +32,9 @@ pub struct Timeline<W: World> {
 impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
     /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, up to four states where the next re-simulation may
-    /// well begin, the more the fewer that is, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state in between is made of the saved one before it, so that as
-    /// many ticks less may be remembered as lie between two saved ones, and a rewrite may end what is remembered before it.
+    /// well begin, the more the fewer that is, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state
+    /// in between is made of the saved one before it, so that as many ticks less may be remembered as lie between two saved ones, and
+    /// a rewrite may end what is remembered before it.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let horizon = horizon.max(1);
         Timeline {
@@ -139,8 +140,7 @@ impl<W: World> Timeline<W> {
 
     /// Remembers a message of the own player's, part of the step of `tick`, which has not run; `number` counts them.
     pub(crate) fn give_message(&mut self, tick: Tick, number: u32, message: ReceivedMessage) {
-        let oldest = self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO);
-        self.messages.give(tick, number, message, oldest);
+        self.messages.give(tick, number, message, self.history.oldest_restart());
     }
 
     /// The authority has the message of this number in a later step, that of `tick`: so has every simulation from now on.
@@ -170,7 +170,7 @@ impl<W: World> Timeline<W> {
 
     /// The authority's step of `tick` is [canonical](crate::world::Step::canonical): so is every simulation of it from now on.
     pub fn announce(&mut self, tick: Tick) {
-        self.inputs.announce(tick, self.present().back(2 * self.horizon()).unwrap_or(Tick::ZERO));
+        self.inputs.announce(tick, self.history.oldest_restart());
     }
 
     /// The canonical ticks that are known, ascending.
@@ -186,18 +186,16 @@ impl<W: World> Timeline<W> {
     /// The others whose inputs in the ticks before state `tick`, from `since` on, were not what the authority applied, as
     /// far as it has told; or it has not.
     pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
-        let is_misguessed = |player: PlayerId, tick: Tick| {
-            let given = &self.history.slot(tick).given;
-            self.inputs.is_misguessed(player, tick, given)
-        };
+        let is_misguessed = |player, tick| self.inputs.is_misguessed(player, tick, &self.history.slot(tick).given);
         let is_ever = |player: &PlayerId| self.history.steps(since, tick).any(|tick| is_misguessed(*player, tick));
         into.clear();
         into.extend(others(self.predicted()).filter(is_ever));
     }
 
-    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input, or not as canonical.
+    /// The first tick from `since` on that was simulated otherwise than it would be now: with another input of another player, or of
+    /// the own one that the authority has told; with a change that it has refused; or not as the canonical one that it is.
     pub fn outdated(&mut self, since: Tick) -> Option<Tick> {
-        if !self.inputs.has_news() {
+        if !self.inputs.has_news() && !self.cursor.changes.are_outdated() {
             return None;
         }
         let mut steps = self.history.steps(since, self.present());
@@ -213,7 +211,8 @@ impl<W: World> Timeline<W> {
     }
 
     fn outdated_in(&self, tick: Tick) -> Outdated {
-        self.inputs.outdated(tick, &self.history.slot(tick).given, self.predicted())
+        let by_inputs = self.inputs.outdated(tick, &self.history.slot(tick).given, self.predicted());
+        Outdated { change: self.cursor.changes.outdates(tick), ..by_inputs }
     }
 
     /// The newest state that is consistent with everything before it: the present, or how far the re-simulation is.
@@ -298,6 +297,7 @@ impl<W: World> Timeline<W> {
     pub fn revisit(&mut self, tick: Tick) {
         let present = self.present();
         assert!(self.history.has(tick) && tick < present, "only a remembered tick can be simulated again");
+        self.cursor.changes.settle_outdated();
         if !self.resimulation.will_reach(tick) {
             self.checkpoints.note_rollback(tick, Some(present));
             self.resimulation.go_on_from(tick, present);
@@ -390,8 +390,8 @@ impl<W: World> Timeline<W> {
         if self.resimulation.needs_again(at, tick, present) {
             self.checkpoints.save_aside(world, at, present);
         }
-        let from = self.checkpoints.load(world, tick, self.history.oldest(), purpose);
-        let from = from.expect("the oldest state is saved");
+        let from =
+            self.checkpoints.load(world, tick, self.history.oldest(), purpose).expect("the oldest state is saved");
         self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.proxies_in(from));
         for tick in from.until(tick) {
             self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));

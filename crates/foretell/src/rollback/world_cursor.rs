@@ -237,7 +237,7 @@ impl WorldCursor {
         };
         self.strays.clear();
         self.strays.extend(named.filter(is_stray));
-        self.strays.extend(self.changes.all_found(tick, &self.predicted).map(|row| row.key));
+        self.strays.extend(self.changes.keys(tick, &self.predicted));
         self.adopting.clear();
         let is_made = |key: &&RowKey| published.is_never_predicted(key.component) && proxies.words(**key).is_none();
         for RowKey { component, entity } in published.changed().iter().filter(is_made) {

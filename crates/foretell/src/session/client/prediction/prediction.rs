@@ -7,7 +7,7 @@ use super::cause_evidence::Span;
 use super::effects::{Effects, Now};
 use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
-use crate::rollback::Timeline;
+use crate::rollback::{ChangedRow, PredictedChange, Timeline};
 use crate::session::Rules;
 use crate::session::client::causes::Causes;
 use crate::session::client::setup::Setup;
@@ -108,7 +108,7 @@ impl<W: World> Prediction<W> {
         let changed = snapshot.lists.news.iter().filter(|event| event.what == StepEventKind::Changed);
         let own = snapshot.rows.iter().find(|row| row.owner == timeline.predicted().player());
         for StepEvent { tick, entity, .. } in changed.clone() {
-            if !timeline.changes_mut().has(*tick, *entity) {
+            if !timeline.changes().changes.has(*tick, *entity) {
                 own.iter().for_each(|own| reconciler.causes.note_contact(own.entity, *tick));
             }
         }
@@ -242,19 +242,9 @@ impl<W: World> Prediction<W> {
     /// Simulates again from where an input of another player is known to be another than was used, or something of others was
     /// changed that the authority has not changed. One that is under way lands first, so that it ends.
     pub(crate) fn revise(&mut self, report: &mut UpdateLog) {
-        let (settled, present, compared) =
-            (self.timeline.settled(), self.timeline.present(), self.reconciler.compared());
-        let outdated = self.timeline.outdated(compared);
-        let oldest = self.timeline.oldest();
-        let refused = self
-            .timeline
-            .changes_mut()
-            .outdated()
-            .map(|tick| tick.max(compared).max(oldest))
-            .filter(|tick| *tick < present);
-        let first = outdated.into_iter().chain(refused).min();
-        let Some(tick) = first.filter(|tick| settled == present || *tick >= settled) else { return };
-        self.timeline.changes_mut().settle_outdated();
+        let (settled, present) = (self.timeline.settled(), self.timeline.present());
+        let outdated = self.timeline.outdated(self.reconciler.compared());
+        let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
         if settled == present {
             report.roll_back(present.since(tick));
         }
@@ -262,7 +252,7 @@ impl<W: World> Prediction<W> {
         let causes = [
             (by.own_input, Causes::OWN_INPUT),
             (by.others_input, Causes::RELAYED_INPUT),
-            (refused.is_some(), Causes::OTHERS),
+            (by.change, Causes::OTHERS),
             (by.canonical, Causes::DERIVED),
         ];
         let causes = causes.into_iter().filter(|(holds, _)| *holds);
@@ -371,21 +361,24 @@ impl<W: World> Prediction<W> {
         cursor: Option<TickTime>,
         report: &mut UpdateLog,
     ) {
-        let present = self.timeline.present();
-        let rate = self.timeline.rate();
-        let patience = rate.ticks_in(CHANGE_KEPT);
+        let (present, rate) = (self.timeline.present(), self.timeline.rate());
         let newest = snapshots.newest().map(|snapshot| snapshot.tick);
-        self.timeline.changes_mut().tell(|tick, entity, is_refused| {
+        let changes = self.timeline.changes_mut();
+        changes.tell(|&PredictedChange { tick, entity, .. }, is_refused| {
             let confirmed = ClientEvent::ChangeConfirmed { tick, entity };
             report.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
         });
-        self.timeline.changes_mut().end(present, |row| {
+        let told = |row: &ChangedRow| {
+            let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
+            snapshots.told_in(row.key).or(gone)
+        };
+        let is_shown = |row: &ChangedRow, tick: Tick| {
             // What is told rarely is shown later by that.
             let later = setup.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
-            let is_shown = |tick: Tick| cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later));
-            let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
-            row.has_ended(snapshots.told_in(row.key).or(gone), is_shown, present.back(patience))
-        });
+            cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later))
+        };
+        let is_old = |change: &PredictedChange| present.since(change.tick) > rate.ticks_in(CHANGE_KEPT);
+        changes.end(present, |change| change.has_ended(told, is_shown) || change.is_answered() && is_old(change));
     }
 
     /// Tells what is to be told of effects now.

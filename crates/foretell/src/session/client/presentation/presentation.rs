@@ -17,7 +17,7 @@ use crate::session::curves::RowSamples;
 use crate::session::curves::Source;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
+use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -192,7 +192,7 @@ impl Presentation {
     }
 
     fn present_others<W: World>(&self, visual: &VisualState<'_, W>, views: &mut Views) {
-        let (Some(remote), Sources { schema, authority, now, config, .. }) = (&visual.remote, visual.sources) else {
+        let (Some(remote), Sources { schema, now, config, .. }) = (&visual.remote, visual.sources) else {
             return;
         };
         let (predicted, changes) = (visual.sources.timeline.predicted(), visual.sources.timeline.changes());
@@ -210,17 +210,7 @@ impl Presentation {
                     continue;
                 }
                 let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
-                let is_held = authority.put_shown(component, row.key(), &mut words);
-                let mut source = if is_held { Source::Held } else { source };
-                let mut row = row;
-                if let Some(changed) = changes.get(row.key()) {
-                    // It may be of another sort by now.
-                    let is_first = |row: &Row<'_>| schema.is_first(row.component) && remote.get(row.key()).is_none();
-                    let other = || changes.of(row.entity).find(is_first);
-                    let Some(changed) = changed.or_else(other) else { continue };
-                    copy(changed, &mut words);
-                    (row, source) = (changed, Source::Predicted);
-                }
+                let Some((row, source)) = visual.as_made_here(row, source, &mut words) else { continue };
                 let offset = self.offsets.at(row.entity, *now, STANDING, config);
                 apply(offset, schema.component(row.component), &mut words);
                 let rest = RestOfStates { rows: None, told: Some(remote), changes: Some(changes) };

@@ -10,7 +10,7 @@ use crate::session::client::config::ClientConfig;
 use crate::session::client::curves::Curves;
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
-use crate::session::curves::{RowBuffer, placed_row, velocity_of};
+use crate::session::curves::{RowBuffer, Source, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World, copy};
 
@@ -75,7 +75,7 @@ impl<'a, W: World> VisualState<'a, W> {
 
     /// Where an entity is and how fast; `None` where it is not shown.
     pub(crate) fn motion(&self, entity: Entity) -> Option<Motion> {
-        let Sources { schema, authority, .. } = self.sources;
+        let schema = self.sources.schema;
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
         if let Some(row) = self.predicted(entity) {
             let component = schema.component(row.component);
@@ -83,15 +83,29 @@ impl<'a, W: World> VisualState<'a, W> {
             let velocity = velocity_of(component, row.words);
             return Some(Motion { pose: component.pose(&into), velocity, is_predicted: true });
         }
-        let key = self.other(entity)?.key();
-        let component = schema.component(key.component);
-        self.remote.as_ref()?.draw(key, self.drawing(entity), &mut into)?;
-        authority.put_shown(component, key, &mut into);
-        if let Some(changed) = self.sources.timeline.changes().get(key) {
-            copy(changed?, &mut into);
-        }
+        let row = self.other(entity)?;
+        let source = self.remote.as_ref()?.draw(row.key(), self.drawing(entity), &mut into)?;
+        let (row, _) = self.as_made_here(row, source, &mut into)?;
+        let component = schema.component(row.component);
         let (pose, velocity) = (component.pose(&into), velocity_of(component, &into));
         Some(Motion { pose, velocity, is_predicted: false })
+    }
+
+    /// A row of another's that was drawn, and where it comes from, as this client has it: as it holds it, or its player has changed it;
+    /// `None` where that has removed it.
+    pub(crate) fn as_made_here(&self, row: Row<'a>, source: Source, into: &mut RowBuffer) -> Option<(Row<'a>, Source)> {
+        let Sources { schema, authority, timeline, .. } = self.sources;
+        let is_held = authority.put_shown(schema.component(row.component), row.key(), into);
+        let changes = timeline.changes();
+        let Some(changed) = changes.get(row.key()) else {
+            return Some((row, if is_held { Source::Held } else { source }));
+        };
+        // It may be of another sort by now, of which nothing is shown.
+        let is_shown = |row: &Row<'_>| self.remote.as_ref().is_some_and(|remote| remote.get(row.key()).is_some());
+        let is_other = |row: &Row<'_>| schema.is_first(row.component) && !is_shown(row);
+        let changed = changed.or_else(|| changes.of(row.entity).find(is_other))?;
+        copy(changed, into);
+        Some((changed, Source::Predicted))
     }
 
     /// By what another entity is drawn.
