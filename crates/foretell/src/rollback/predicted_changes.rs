@@ -295,3 +295,6 @@ impl PredictedChanges {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,7 +99,8 @@ impl Simulate for Space {
                 step.effect_at(EffectKind(8), ROCK, [0.5, -2.0, 0.0]);
                 let rock = Owned { entity: ROCK, owner: PlayerId::SERVER };
                 step.touch(of, rock);
-                assert!(step.change(of, rock));
+                // What is the player's own is told as any row is.
+                assert!(step.change(of, of) && step.change(of, rock));
             }
             self.presented.push((step.tick(), player.presented));
         }

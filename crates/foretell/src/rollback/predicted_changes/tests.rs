@@ -1,0 +1,156 @@
+//! Tests of changes ahead of the authority, by themselves and in a timeline.
+
+use super::*;
+use crate::rollback::Timeline;
+use crate::{Input, InputStatus, PlayerInput, Simulate, State, Step, Table, World};
+use crate::{Tick, TickRate};
+
+const ME: PlayerId = PlayerId::new(1);
+const MINE: Owned = Owned { entity: Entity::new(ME, Tick::ZERO, 0), owner: ME };
+const DOOR: Owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };
+
+#[derive(Input, Clone, Copy, Default, PartialEq)]
+struct Keys {
+    opens: bool,
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Walker {
+    at: u32,
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Door {
+    open: bool,
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Lock {
+    keys: u8,
+}
+
+/// Who walks goes on while the door is open.
+#[derive(World, Clone, Default)]
+struct House {
+    walkers: Table<Walker>,
+    doors: Table<Door>,
+    locks: Table<Lock>,
+}
+
+impl Simulate for House {
+    type Input = Keys;
+
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
+        for mut walker in self.walkers.simulated(step) {
+            let opens = step.input(walker.owner()).is_some_and(|player| player.input.opens);
+            if opens && let Some(mut door) = self.doors.change(step, walker.owned(), DOOR.entity) {
+                door.open = true;
+                self.locks.remove(DOOR.entity);
+            }
+            walker.at += u32::from(self.doors.iter().any(|door| door.open));
+        }
+    }
+}
+
+fn tick(tick: u32) -> Tick {
+    Tick::new(tick)
+}
+
+/// A house in which somebody opens the door in tick 2, and goes on up to state 8; and the rows of the door as it is told.
+fn played() -> (House, Timeline<House>, Rows) {
+    let mut told = Rows::new(&House::schema());
+    told.set(DOOR, &Door { open: false });
+    told.set(DOOR, &Lock { keys: 3 });
+    let mut house = House::default();
+    house.walkers.insert(MINE, Walker { at: 0 });
+    let mut timeline = Timeline::new(&House::schema(), ME, TickRate::default(), 32, 1);
+    timeline.begin(&mut house, tick(0));
+    for now in (0..8).map(tick) {
+        let input = Keys { opens: now == tick(2) };
+        timeline.give(now, PlayerInput { player: ME, input, status: InputStatus::Received, presented: None });
+        timeline.advance(&mut house, &told);
+        told.settle();
+    }
+    (house, timeline, told)
+}
+
+fn walked(house: &House) -> u32 {
+    house.walkers.get(MINE.entity).expect("there").at
+}
+
+#[test]
+fn what_a_step_has_changed_or_taken_out_of_a_table_stays_so_in_those_that_follow() {
+    let (house, timeline, told) = played();
+    assert_eq!(walked(&house), 6, "in ticks 2 to 7");
+    assert!(house.locks.is_empty(), "though the door is there still");
+    let keys: Vec<_> = told.iter().map(|row| row.key()).collect();
+    let found: Vec<_> = keys.iter().map(|key| timeline.changes().get(*key).map(|row| row.is_some())).collect();
+    assert_eq!(found, [Some(true), Some(false)], "the door is another one, the lock is gone");
+    assert!(
+        timeline.changes().changes.has(tick(2), DOOR.entity) && !timeline.changes().changes.has(tick(3), DOOR.entity)
+    );
+}
+
+#[test]
+fn what_is_refused_is_found_by_no_step_any_more_and_those_that_found_it_are_outdated() {
+    let (mut house, mut timeline, _) = played();
+    assert_eq!(timeline.outdated(tick(0)), None);
+    let mut refused = Vec::new();
+    timeline.changes_mut().answer(tick(2), |_, _| false, |change| refused.push(change.tick));
+    assert_eq!(refused, [], "of tick 2 nothing is known before state 3");
+    timeline.changes_mut().answer(tick(4), |_, _| false, |change| refused.push(change.tick));
+    assert_eq!(refused, [tick(2)]);
+    assert_eq!([0, 4].map(|since| timeline.outdated(tick(since))), [Some(tick(2)), Some(tick(4))]);
+    assert!(timeline.outdated_by(tick(4)).change);
+    // State 4 was compared and agrees: the world that is saved of it has the door open all the same.
+    timeline.revisit(tick(4));
+    timeline.resimulate(&mut house, 100);
+    assert_eq!((walked(&house), timeline.outdated(tick(0))), (2, None), "in ticks 2 and 3 alone");
+    assert_eq!((house.doors.get(DOOR.entity).map(|door| door.open), house.locks.len()), (Some(false), 1));
+}
+
+#[test]
+fn what_is_refused_is_not_allowed_again_before_it_is_shown_as_it_was_then() {
+    let (_, mut timeline, _) = played();
+    let changes = timeline.changes_mut();
+    changes.answer(tick(6), |_, _| false, |_| {});
+    let refused_in = |changes: &mut PredictedChanges, now: u32| {
+        changes.begin_step(tick(now));
+        !changes.refused().is_empty()
+    };
+    assert_eq!([1, 2, 8].map(|now| refused_in(changes, now)), [false, true, true]);
+    // Nothing newer is told of it than it was: state 6 was the answer.
+    changes.end(tick(9), |change| change.has_ended(|_| Some(tick(1)), |_, state| state <= tick(5)));
+    assert!(refused_in(changes, 9));
+    changes.end(tick(10), |change| change.has_ended(|_| Some(tick(1)), |_, state| state <= tick(6)));
+    assert_eq!([9, 10].map(|now| refused_in(changes, now)), [true, false]);
+}
+
+#[test]
+fn all_of_a_change_ends_when_the_last_of_it_is_shown_as_new() {
+    let (_, mut timeline, told) = played();
+    let door = told.iter().next().expect("the door").key();
+    let changes = timeline.changes_mut();
+    changes.answer(tick(6), |_, _| true, |_| {});
+    let of_door = |row: &ChangedRow| (row.key == door).then_some(tick(3));
+    changes.end(tick(8), |change| change.has_ended(of_door, |_, _| true));
+    assert_eq!(changes.keys(tick(8), &Predicted::own(ME)).count(), 2, "of the lock nothing is told");
+    changes.end(tick(9), |change| change.has_ended(|_| Some(tick(4)), |_, state| state < tick(4)));
+    assert_eq!(changes.keys(tick(9), &Predicted::own(ME)).count(), 2, "it is not shown");
+    changes.end(tick(10), |change| change.has_ended(|_| Some(tick(4)), |_, _| true));
+    assert_eq!([9, 10].map(|now| changes.keys(tick(now), &Predicted::own(ME)).count()), [2, 0]);
+}
+
+#[test]
+fn a_change_is_forgotten_with_the_steps_that_may_find_it() {
+    let (_, mut timeline, _) = played();
+    let changes = timeline.changes_mut();
+    changes.forget_before(tick(2));
+    assert_eq!(changes.len(), 1);
+    changes.answer(tick(6), |_, _| true, |_| {});
+    changes.end(tick(9), |_| true);
+    changes.forget_before(tick(9));
+    assert_eq!(changes.len(), 1, "the saved state of tick 9 may have it");
+    changes.forget_before(tick(10));
+    assert!(changes.is_empty());
+}
