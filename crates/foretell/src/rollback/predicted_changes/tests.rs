@@ -93,7 +93,7 @@ fn what_a_step_has_changed_or_taken_out_of_a_table_stays_so_in_those_that_follow
 
 #[test]
 fn what_is_refused_is_found_by_no_step_any_more_and_those_that_found_it_are_outdated() {
-    let (mut house, mut timeline, _) = played();
+    let (mut house, mut timeline, told) = played();
     assert_eq!(timeline.outdated(tick(0)), None);
     let mut refused = Vec::new();
     timeline.changes_mut().answer(tick(2), |_, _| false, |change| refused.push(change.tick));
@@ -102,6 +102,8 @@ fn what_is_refused_is_found_by_no_step_any_more_and_those_that_found_it_are_outd
     assert_eq!(refused, [tick(2)]);
     assert_eq!([0, 4].map(|since| timeline.outdated(tick(since))), [Some(tick(2)), Some(tick(4))]);
     assert!(timeline.outdated_by(tick(4)).change);
+    timeline.advance(&mut house, &told);
+    assert_eq!(walked(&house), 6, "the next step finds it closed");
     // State 4 was compared and agrees: the world that is saved of it has the door open all the same.
     timeline.revisit(tick(4));
     timeline.resimulate(&mut house, 100);
