@@ -2,7 +2,9 @@
 //! are shown, until the authority has answered and the cursor has come to its answer.
 
 use crate::time::Tick;
-use crate::world::{AnyRow, Change, Entity, Owned, PlayerId, Predicted, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows};
+use crate::world::{
+    AnyRow, Change, ComponentId, Entity, Owned, PlayerId, Predicted, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows,
+};
 use alloc::vec::Vec;
 
 /// What the authority has said of a change.
@@ -112,11 +114,10 @@ impl<'a> FoundChanges<'a> {
         self.changes.found(key, self.tick).map(ChangedRow::row)
     }
 
-    /// The rows that an entity has been given.
-    pub(crate) fn of(self, entity: Entity) -> impl Iterator<Item = Row<'a>> {
-        let rows =
-            self.changes.changes.iter().filter(move |change| change.entity == entity).flat_map(|change| &change.rows);
-        rows.filter_map(move |row| self.get(row.key).flatten())
+    /// The rows of a component that are there. One may come more than once.
+    pub(crate) fn of(self, component: ComponentId) -> impl Iterator<Item = Row<'a>> {
+        let rows = self.changes.changes.iter().flat_map(|change| &change.rows);
+        rows.filter(move |row| row.key.component == component).filter_map(move |row| self.get(row.key).flatten())
     }
 }
 

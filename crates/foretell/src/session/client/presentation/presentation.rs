@@ -17,7 +17,7 @@ use crate::session::curves::RowSamples;
 use crate::session::curves::Source;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World};
+use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -192,32 +192,63 @@ impl Presentation {
     }
 
     fn present_others<W: World>(&self, visual: &VisualState<'_, W>, views: &mut Views) {
-        let (Some(remote), Sources { schema, now, config, .. }) = (&visual.remote, visual.sources) else {
-            return;
-        };
-        let (predicted, changes) = (visual.sources.timeline.predicted(), visual.sources.timeline.changes());
+        let (Some(remote), Sources { schema, timeline, .. }) = (&visual.remote, visual.sources) else { return };
+        let predicted = timeline.predicted();
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
-            let component = schema.component(id);
+            let prediction = schema.component(id).prediction();
             let (mut next, mut others) = (0, remote.component(id));
             views.begin(id);
-            let is_predicted = |row: &Row<'_>| {
-                predicted.contains(row.owned()) && component.prediction().is_of(predicted.player(), row.owner)
-            };
+            let mut given = visual.given_after(id, None);
+            let is_predicted =
+                |row: &Row<'_>| predicted.contains(row.owned()) && prediction.is_of(predicted.player(), row.owner);
             for nth in 0..others.count() {
                 let Some(RemoteRow { row, .. }) = others.seek(nth) else { continue };
                 if is_predicted(&row) || !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
+                self.push_given(visual, &mut given, Some(row.entity), views);
                 let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
-                let Some((row, source)) = visual.as_made_here(row, source, &mut words) else { continue };
-                let offset = self.offsets.at(row.entity, *now, STANDING, config);
-                apply(offset, schema.component(row.component), &mut words);
-                let rest = RestOfStates { rows: None, told: Some(remote), changes: Some(changes) };
-                views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest);
+                let Some(source) = visual.put_made(row, source, &mut words) else { continue };
+                let offset = self.offset_other(visual, row.key(), &mut words);
+                views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest_of_others(visual));
             }
+            self.push_given(visual, &mut given, None, views);
         }
     }
+
+    /// The rows that others have been given here and that are not told, up to this entity: `given` is the next.
+    fn push_given<'a, W: World>(
+        &self,
+        visual: &VisualState<'a, W>,
+        given: &mut Option<Row<'a>>,
+        until: Option<Entity>,
+        views: &mut Views,
+    ) {
+        while let Some(row) = given.filter(|row| until.is_none_or(|until| row.entity < until)) {
+            if self.lifecycles.is_shown(row.entity, &mut 0) {
+                let mut words = [0; ROW_WORDS_MAX];
+                copy(row, &mut words);
+                let offset = self.offset_other(visual, row.key(), &mut words);
+                let row = Row { words: &words[..row.words.len()], ..row };
+                views.push(row, Source::Predicted, offset, rest_of_others(visual));
+            }
+            *given = visual.given_after(row.component, Some(row.entity));
+        }
+    }
+
+    /// Moves a row of another's by its offset, which it returns.
+    fn offset_other<W: World>(&self, visual: &VisualState<'_, W>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
+        let Sources { schema, now, config, .. } = visual.sources;
+        let offset = self.offsets.at(key.entity, *now, STANDING, config);
+        apply(offset, schema.component(key.component), words);
+        offset
+    }
+}
+
+/// Where the rest of what is shown of others stands.
+fn rest_of_others<'a, W: World>(visual: &'a VisualState<'a, W>) -> RestOfStates<'a> {
+    RestOfStates { rows: None, told: visual.remote.as_ref(), changes: Some(visual.sources.timeline.changes()) }
 }
 
 /// The components by which an entity is shown.

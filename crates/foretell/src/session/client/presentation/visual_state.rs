@@ -85,27 +85,30 @@ impl<'a, W: World> VisualState<'a, W> {
         }
         let row = self.other(entity)?;
         let source = self.remote.as_ref()?.draw(row.key(), self.drawing(entity), &mut into)?;
-        let (row, _) = self.as_made_here(row, source, &mut into)?;
+        self.put_made(row, source, &mut into)?;
         let component = schema.component(row.component);
         let (pose, velocity) = (component.pose(&into), velocity_of(component, &into));
         Some(Motion { pose, velocity, is_predicted: false })
     }
 
-    /// A row of another's that was drawn, and where it comes from, as this client has it: as it holds it, or its player has changed it;
-    /// `None` where that has removed it.
-    pub(crate) fn as_made_here(&self, row: Row<'a>, source: Source, into: &mut RowBuffer) -> Option<(Row<'a>, Source)> {
+    /// Puts in the place of another's row that was drawn what this client has made of it: what it holds, or its player has changed.
+    /// Returns where it comes from then; `None` where it was removed.
+    pub(crate) fn put_made(&self, row: Row<'_>, source: Source, into: &mut RowBuffer) -> Option<Source> {
         let Sources { schema, authority, timeline, .. } = self.sources;
         let is_held = authority.put_shown(schema.component(row.component), row.key(), into);
-        let changes = timeline.changes();
-        let Some(changed) = changes.get(row.key()) else {
-            return Some((row, if is_held { Source::Held } else { source }));
-        };
-        // It may be of another sort by now, of which nothing is shown.
-        let is_shown = |row: &Row<'_>| self.remote.as_ref().is_some_and(|remote| remote.get(row.key()).is_some());
-        let is_other = |row: &Row<'_>| schema.is_first(row.component) && !is_shown(row);
-        let changed = changed.or_else(|| changes.of(row.entity).find(is_other))?;
-        copy(changed, into);
-        Some((changed, Source::Predicted))
+        let source = if is_held { Source::Held } else { source };
+        let Some(changed) = timeline.changes().get(row.key()) else { return Some(source) };
+        copy(changed?, into);
+        Some(Source::Predicted)
+    }
+
+    /// The row of the first entity after this one that its player has given a row of the component, of which nothing is shown yet: it
+    /// is of another sort now, or in another table.
+    pub(crate) fn given_after(&self, component: ComponentId, after: Option<Entity>) -> Option<Row<'a>> {
+        let (changes, remote) = (self.sources.timeline.changes(), self.remote.as_ref()?);
+        let is_new = |row: &Row<'_>| Some(row.entity) > after && remote.get(row.key()).is_none();
+        let given = changes.of(component).filter(|row| is_new(row) && remote.has(row.entity));
+        given.min_by_key(|row| row.entity)
     }
 
     /// By what another entity is drawn.
