@@ -23,6 +23,8 @@ pub(crate) struct ChangedRow {
     owner: PlayerId,
     /// As many words as there are; `None` where it was removed.
     words: Option<(AnyRow, usize)>,
+    /// Whether nothing was shown of it before the step: it is of another sort now, or in another table.
+    is_given: bool,
     /// The first state after the step of which it was told.
     told: Option<Tick>,
 }
@@ -30,13 +32,13 @@ pub(crate) struct ChangedRow {
 impl ChangedRow {
     /// One that was removed.
     fn gone(RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
-        ChangedRow { key, owner, words: None, told: None }
+        ChangedRow { key, owner, words: None, is_given: false, told: None }
     }
 
-    fn made(row: Row<'_>) -> ChangedRow {
+    fn made(row: Row<'_>, is_given: bool) -> ChangedRow {
         let mut words = [0; ROW_WORDS_MAX];
         words[..row.words.len()].copy_from_slice(row.words);
-        ChangedRow { words: Some((words, row.words.len())), ..ChangedRow::gone(row.removed()) }
+        ChangedRow { words: Some((words, row.words.len())), is_given, ..ChangedRow::gone(row.removed()) }
     }
 
     /// Whether it was removed.
@@ -114,10 +116,11 @@ impl<'a> FoundChanges<'a> {
         self.changes.found(key, self.tick).map(ChangedRow::row)
     }
 
-    /// The rows of a component that are there. One may come more than once.
-    pub(crate) fn of(self, component: ComponentId) -> impl Iterator<Item = Row<'a>> {
+    /// The rows of a component that entities have been given, and are there. One may come more than once.
+    pub(crate) fn given(self, component: ComponentId) -> impl Iterator<Item = Row<'a>> {
         let rows = self.changes.changes.iter().flat_map(|change| &change.rows);
-        rows.filter(move |row| row.key.component == component).filter_map(move |row| self.get(row.key).flatten())
+        let given = rows.filter(move |row| row.is_given && row.key.component == component);
+        given.filter_map(move |row| self.get(row.key).flatten())
     }
 }
 
@@ -173,15 +176,16 @@ impl PredictedChanges {
         self.before(tick, predicted).filter(|(_, found)| found.is_some()).map(|(row, _)| row.key)
     }
 
-    /// What is to be written over the rows of others as they are shown: these, and without what stands there no more and is not shown.
+    /// What is to be written over the rows of others as they are shown: these, but of what is not shown any more, and without what
+    /// was given and is no more.
     pub(super) fn write(&self, tick: Tick, predicted: &Predicted, shown: &Rows, into: &mut Rows) {
         into.clear();
         for (row, found) in self.before(tick, predicted) {
-            match found.map(ChangedRow::row) {
+            let is_shown = shown.words(row.key).is_some();
+            match found.map(|found| found.row().filter(|_| is_shown || found.is_given)) {
                 Some(Some(row)) => into.set_words(row),
-                Some(None) => into.name_removed(row.removed()),
-                None if shown.words(row.key).is_none() => into.name_removed(row.removed()),
-                None => {}
+                None if is_shown => {}
+                Some(None) | None => into.name_removed(row.removed()),
             }
         }
     }
@@ -214,7 +218,8 @@ impl PredictedChanges {
         let before = |key| self.found(key, tick).map_or(written.words(key), |found| found.row().map(|row| row.words));
         let changed =
             published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
-        let made = changed.filter(|row| Some(row.words) != before(row.key())).map(ChangedRow::made);
+        let made = changed.filter(|row| Some(row.words) != before(row.key()));
+        let made = made.map(|row| ChangedRow::made(row, written.words(row.key()).is_none()));
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
         let gone = written.of(entity).filter(|row| is_gone(row.key())).map(|row| ChangedRow::gone(row.removed()));

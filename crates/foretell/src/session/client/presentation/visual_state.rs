@@ -107,7 +107,7 @@ impl<'a, W: World> VisualState<'a, W> {
     pub(crate) fn given_after(&self, component: ComponentId, after: Option<Entity>) -> Option<Row<'a>> {
         let (changes, remote) = (self.sources.timeline.changes(), self.remote.as_ref()?);
         let is_new = |row: &Row<'_>| Some(row.entity) > after && remote.get(row.key()).is_none();
-        let given = changes.of(component).filter(|row| is_new(row) && remote.has(row.entity));
+        let given = changes.given(component).filter(|row| is_new(row) && remote.has(row.entity));
         given.min_by_key(|row| row.entity)
     }
 
