@@ -123,6 +123,16 @@ impl Schema {
         core::iter::once(key).chain(rest.map(move |component| RowKey { component, ..key }))
     }
 
+    /// The rows of the other variants of an enum, of which an entity has one at a time; none of a struct.
+    pub(crate) fn other_variants(&self, key: RowKey) -> impl Iterator<Item = RowKey> {
+        let known = self.type_of(key.component).filter(|known| known.is_choice);
+        let of_enum = known.into_iter().flat_map(|known| {
+            let types = self.0.types.iter().enumerate().skip(known.first);
+            types.take_while(move |(_, other)| other.of == known.of).map(|(nth, _)| ComponentId::nth(nth))
+        });
+        of_enum.filter(move |component| *component != key.component).map(move |component| RowKey { component, ..key })
+    }
+
     /// The names of its components, in order.
     pub fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
         (0..self.0.components.len()).map(ComponentId::nth)

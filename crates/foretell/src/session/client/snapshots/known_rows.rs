@@ -70,6 +70,7 @@ impl KnownRows {
         let RowKey { component, entity } = key;
         let row = Row { component, entity, owner: shown.owner, words };
         let is_newest = self.tracks.put(tick, row, shown.rests);
+        let is_newest = self.is_newest_variant(key, tick, is_newest);
         if is_newest {
             self.may_have_orphans |= !self.schema.is_first(component) && self.rows.words(self.first_of(key)).is_none();
             self.rows.set_words(row);
@@ -77,8 +78,29 @@ impl KnownRows {
         is_newest
     }
 
-    /// It is not there in the state `at`; nor is what is nothing without it.
+    /// A row is known as it is in the state of `tick`, and whether that is the newest of it. An entity has one variant of an enum at a
+    /// time: each ends where another is told, in whatever order they come. Whether none is newer than this.
+    fn is_newest_variant(&mut self, key: RowKey, tick: Tick, is_newest: bool) -> bool {
+        let KnownRows { schema, rows, tracks, .. } = self;
+        let mut is_over = false;
+        for other in schema.other_variants(key) {
+            if tracks.has(other, &tracks.in_state(tick)) && tracks.end(tick, other, None) {
+                rows.remove(other);
+            }
+            let after = tracks.first_after(other, tick);
+            if let Some(after) = after.filter(|after| tracks.has(key, &tracks.in_state(*after))) {
+                is_over |= tracks.end(after, key, None);
+            }
+        }
+        is_newest && !is_over
+    }
+
+    /// It is not there in the state `at`; nor is what is nothing without it. What another variant has followed has ended with that.
     fn remove(&mut self, key: RowKey, at: Tick) -> bool {
+        let is_followed = || self.rows.words(key).is_none() && self.tracks.newest_tick(key) > Some(at);
+        if self.schema.other_variants(key).next().is_some() && is_followed() {
+            return false;
+        }
         let mut is_newest = false;
         for key in self.schema.clone().nothing_without(key) {
             if self.tracks.end(at, key, None) {
@@ -111,18 +133,20 @@ impl KnownRows {
         });
         for row in exact.iter() {
             // It may be another's since, and that have come before this.
-            if tracks.put(tick, row, false) {
-                rows.set_words(row);
+            let is_newest = self.tracks.put(tick, row, false);
+            if self.is_newest_variant(row.key(), tick, is_newest) {
+                self.rows.set_words(row);
             }
         }
-        rows.settle();
+        self.rows.settle();
         self.count_orphans();
     }
 
     /// Takes in what was told exactly of a state that comes late.
     pub(super) fn take_in_exact_late(&mut self, tick: Tick, exact: &Rows) {
         for row in exact.iter() {
-            if self.tracks.put_late(tick, row) {
+            let is_newest = self.tracks.put_late(tick, row);
+            if self.is_newest_variant(row.key(), tick, is_newest) {
                 self.rows.set_words(row);
             }
         }

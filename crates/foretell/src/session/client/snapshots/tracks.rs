@@ -161,6 +161,17 @@ impl Tracks {
         Some(self.tables[usize::from(key.component.0)].newest_tick(self.find(key)?))
     }
 
+    /// The first state after that of `tick` in which a row is there that was told.
+    pub(super) fn first_after(&self, key: RowKey, tick: Tick) -> Option<Tick> {
+        let known = KnownIn { update: self.update, newest: tick };
+        let states = self.states(key.component, self.find(key)?, known);
+        states
+            .take_while(|state| state.entry.tick > tick)
+            .filter(KnownState::is_there)
+            .last()
+            .map(|state| state.entry.tick)
+    }
+
     /// How many rows of a component are known, some of which may be gone.
     pub(crate) fn count(&self, component: ComponentId) -> usize {
         self.tables[usize::from(component.0)].len()

@@ -276,3 +276,79 @@ fn however_many_rows_of_unknown_entities_come_and_go_they_take_no_memory_beside_
     let used = allocation_counter::measure(tell_all);
     assert_eq!(used.bytes_current, 0, "{used:?}");
 }
+
+/// A door is one of these at a time.
+#[derive(State, Clone, Copy)]
+enum Door {
+    Shut { since: u8 },
+    Ajar,
+    Open { until: u8 },
+}
+
+const DOOR: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+
+fn tell_door(known: &mut KnownRows, tick: u32, door: &Door, is_there: bool) {
+    let (nth, words): (u16, &[u32]) = match door {
+        Door::Shut { since } => (0, &[u32::from(*since)]),
+        Door::Ajar => (1, &[]),
+        Door::Open { until } => (2, &[u32::from(*until)]),
+    };
+    let key = RowKey { component: ComponentId(nth as u8), entity: DOOR };
+    let row = is_there.then_some(ShownRow { owner: OTHER, rests: false });
+    known.take_in(Tick::new(tick), &ShownRecord { key, row, is_hidden: false }, if is_there { words } else { &[] });
+}
+
+/// The variants that are there in a state.
+fn variants(known: &KnownRows, tick: u32) -> Vec<u8> {
+    let look = known.tracks().in_state(Tick::new(tick));
+    let keys = (0..3).map(|nth| RowKey { component: ComponentId(nth), entity: DOOR });
+    keys.filter(|key| known.tracks().has(*key, &look)).map(|key| key.component.0).collect()
+}
+
+proptest! {
+    /// A door changes in each of some ticks; what is told of these comes in any order, and more than once.
+    #[test]
+    fn an_enum_is_one_variant_at_a_time_in_whatever_order_they_are_told(
+        doors in prop::collection::vec(0_u8..3, 6), events in prop::collection::vec((0_usize..6, any::<bool>()), 1..30),
+    ) {
+        let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+        let all = [Door::Shut { since: 3 }, Door::Ajar, Door::Open { until: 9 }];
+        let mut told = Vec::new();
+        for (at, is_end) in events {
+            let (tick, door) = (u32::try_from(at).expect("small") + 1, doors[at]);
+            let before = at.checked_sub(1).map(|before| doors[before]).filter(|before| *before != door);
+            match before.filter(|_| is_end) {
+                // That the one before is over is told by itself.
+                Some(before) => tell_door(&mut known, tick, &all[usize::from(before)], false),
+                None => {
+                    tell_door(&mut known, tick, &all[usize::from(door)], true);
+                    told.push(at);
+                }
+            }
+            prop_assert!((1..8).all(|tick| variants(&known, tick).len() <= 1), "{:?}", known.tracks());
+            if let Some(newest) = told.iter().max() {
+                let rows: Vec<_> = known.rows().iter().map(|row| row.component.0).collect();
+                prop_assert_eq!(rows.len().min(1), rows.len());
+                if variants(&known, 7).is_empty() {
+                    // It has been told that this is over, and of nothing since.
+                    prop_assert!(doors[newest + 1..].iter().any(|door| *door != doors[*newest]));
+                } else {
+                    prop_assert_eq!(rows, vec![doors[*newest]]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_variant_that_another_has_followed_is_there_until_that_is_and_one_that_none_has_followed_ends() {
+    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+    tell_door(&mut known, 1, &Door::Shut { since: 3 }, true);
+    tell_door(&mut known, 4, &Door::Open { until: 9 }, true);
+    tell_door(&mut known, 3, &Door::Shut { since: 3 }, false);
+    assert_eq!([1, 2, 3, 4].map(|tick| variants(&known, tick)), [vec![0], vec![0], vec![0], vec![2]]);
+    tell_door(&mut known, 6, &Door::Open { until: 9 }, false);
+    tell_door(&mut known, 5, &Door::Open { until: 9 }, true);
+    assert_eq!([5, 6].map(|tick| variants(&known, tick)), [vec![2], vec![]]);
+    assert!(known.rows().is_empty());
+}
