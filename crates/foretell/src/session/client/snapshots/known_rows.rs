@@ -142,12 +142,17 @@ impl KnownRows {
         self.count_orphans();
     }
 
-    /// Takes in what was told exactly of a state that comes late.
-    pub(super) fn take_in_exact_late(&mut self, tick: Tick, exact: &Rows) {
+    /// Takes in what was told exactly of a state that comes late, as the exact one of `newest` is known. That has all that is the
+    /// client's own: what it has not is gone by then.
+    pub(super) fn take_in_exact_late(&mut self, tick: Tick, player: PlayerId, exact: &Rows, newest: Tick) {
         for row in exact.iter() {
             let is_newest = self.tracks.put_late(tick, row);
             if self.is_newest_variant(row.key(), tick, is_newest) {
-                self.rows.set_words(row);
+                if row.owner == player {
+                    self.tracks.end(newest, row.key(), Some(player));
+                } else {
+                    self.rows.set_words(row);
+                }
             }
         }
         self.rows.settle();

@@ -155,10 +155,10 @@ impl Snapshots {
     /// Takes in what a complete one has.
     fn note_rows(&mut self, at: usize, player: PlayerId) {
         let Snapshots { kept, known, hidden, .. } = self;
-        let is_late = kept[at + 1..].iter().any(Snapshot::is_complete);
+        let newest = kept[at + 1..].iter().rfind(|later| later.is_complete());
         let Snapshot { tick, rows, lists, .. } = &kept[at];
-        if is_late {
-            return known.take_in_exact_late(*tick, rows);
+        if let Some(newest) = newest {
+            return known.take_in_exact_late(*tick, player, rows, newest.tick);
         }
         // What is there still of others is shown by itself, or told as gone by that.
         let is_over =

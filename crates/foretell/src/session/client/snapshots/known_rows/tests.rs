@@ -148,7 +148,7 @@ fn what_is_anothers_by_now_does_not_become_the_clients_own_by_an_older_snapshot(
 /// The client's own rows, as they were in a state that comes late.
 fn take_own_late(known: &mut KnownRows, tick: u32, own: &[(u16, u32)]) {
     let own: Vec<_> = own.iter().map(|(nth, word)| (*nth, ME, *word)).collect();
-    known.take_in_exact_late(Tick::new(tick), &rows_of(&own));
+    known.take_in_exact_late(Tick::new(tick), ME, &rows_of(&own), Tick::new(7));
 }
 
 #[test]
@@ -172,6 +172,19 @@ fn a_late_state_does_not_bring_back_what_was_the_clients_own_and_ended() {
     let tracks = known.tracks();
     let is_there = |tick: u32| tracks.has(key(0), &tracks.in_state(Tick::new(tick)));
     assert_eq!([4, 6, 8].map(is_there), [true, true, false]);
+}
+
+#[test]
+fn a_late_state_does_not_bring_back_what_was_the_clients_own_for_that_state_alone() {
+    let mut known = known();
+    take_own(&mut known, 3, &[(0, 3)]);
+    take_own(&mut known, 4, &[]);
+    take_own(&mut known, 7, &[]);
+    take_own_late(&mut known, 6, &[(0, 6)]);
+    let tracks = known.tracks();
+    let is_there = |tick: u32| tracks.has(key(0), &tracks.in_state(Tick::new(tick)));
+    assert_eq!([3, 5, 6, 7].map(is_there), [true, false, true, false]);
+    assert_eq!(truth_of(&known, 0), Truth::Gone);
 }
 
 #[test]
@@ -212,7 +225,7 @@ fn what_is_told_exactly_of_others_stays_as_it_was_until_it_is_told_by_itself_or_
     assert_eq!(exact(8, &of_others[..1], &[1, 2], &[1]), [first, newer, Truth::Gone, third]);
     assert!(tell_resting(&mut known, 8, 0, Some(50), true), "that it rests is news");
     assert!(!tell(&mut known, 7, 2, Some(9)) && tell(&mut known, 8, 3, Some(9)));
-    known.take_in_exact_late(Tick::new(7), &rows_of(&[(0, OTHER, 49), (2, OTHER, 49)]));
+    known.take_in_exact_late(Tick::new(7), ME, &rows_of(&[(0, OTHER, 49), (2, OTHER, 49)]), Tick::new(8));
     assert_eq!([0, 2].map(|nth| truth_of(&known, nth)), [first, Truth::Gone]);
 }
 
@@ -288,12 +301,12 @@ enum Door {
 const DOOR: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 
 fn tell_door(known: &mut KnownRows, tick: u32, door: &Door, is_there: bool) {
-    let (nth, words): (u16, &[u32]) = match door {
+    let (nth, words): (usize, &[u32]) = match door {
         Door::Shut { since } => (0, &[u32::from(*since)]),
         Door::Ajar => (1, &[]),
         Door::Open { until } => (2, &[u32::from(*until)]),
     };
-    let key = RowKey { component: ComponentId(nth as u8), entity: DOOR };
+    let key = RowKey { component: ComponentId::nth(nth), entity: DOOR };
     let row = is_there.then_some(ShownRow { owner: OTHER, rests: false });
     known.take_in(Tick::new(tick), &ShownRecord { key, row, is_hidden: false }, if is_there { words } else { &[] });
 }
