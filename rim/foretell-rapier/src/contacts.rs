@@ -74,6 +74,11 @@ impl Physics {
     /// not where it was predicted, because another's has pushed it. Call it after [`advance`](Physics::advance); of what
     /// has been despawned since then nothing is said, and where most bodies sleep nothing of two that do.
     pub fn tell_touches<I>(&self, step: &mut Step<'_, I>) {
+        self.each_contact(|a, b| step.touch(a, b));
+    }
+
+    /// Names the entities that are in contact, two at a time, as [`tell_touches`](Physics::tell_touches) tells them.
+    pub fn each_contact(&self, mut each: impl FnMut(Owned, Owned)) {
         let owned = |collider| {
             let entity = party(&self.rapier, collider)?.entity()?;
             self.owner(entity).map(|owner| Owned { entity, owner })
@@ -83,7 +88,7 @@ impl Physics {
                 return;
             }
             if let (Some(a), Some(b)) = (owned(pair.collider1), owned(pair.collider2)) {
-                step.touch(a, b);
+                each(a, b);
             }
         };
         let Rapier { islands, bodies, narrow_phase, .. } = &self.rapier;

@@ -27,7 +27,7 @@ impl Physics {
     }
 
     /// The states of the bodies that may have changed, as [`publish`](Physics::publish) names them; ascending by entity.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = (Entity, Body)> {
+    pub fn changed(&self) -> impl Iterator<Item = (Entity, Body)> {
         let changed = self.slots.iter().enumerate().filter(|(_, slot)| slot.changed != Changed::No);
         changed.map(|(at, slot)| (slot.entity, self.state_at(at)))
     }

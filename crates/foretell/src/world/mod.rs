@@ -56,7 +56,7 @@ pub use player_input::{InputStatus, PlayerInput};
 pub use precision::Precision;
 pub use predicted::Predicted;
 pub use rewound::Rewound;
-pub use roles::{Role, Roles, Side};
+pub use roles::{KeptRoles, Role, Roles, Side};
 pub(crate) use rounded_row::{GroupKind, LaneGroup, Motion, RoundedRow};
 pub use row::{RemovedRow, Row};
 pub use rows::Rows;

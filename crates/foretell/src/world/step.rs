@@ -88,8 +88,6 @@ pub struct Step<'a, I> {
     joined: &'a [Newcomer],
     left: &'a [Leaver],
     past: Option<&'a dyn Past>,
-    /// What the player of a client may not change for now.
-    refused: &'a [Entity],
     /// Ascending by player; empty where everybody is trusted.
     lookbacks: &'a [Lookback],
     output: StepOutput,
@@ -102,7 +100,7 @@ impl<'a, I> Step<'a, I> {
         Step {
             tick,
             rate,
-            roles: Roles { side, predicted: None, held: &[] },
+            roles: Roles::new(side),
             first_time: true,
             canonical: false,
             inputs,
@@ -110,7 +108,6 @@ impl<'a, I> Step<'a, I> {
             joined: &[],
             left: &[],
             past: None,
-            refused: &[],
             lookbacks: &[],
             output: StepOutput::default(),
         }
@@ -138,6 +135,13 @@ impl<'a, I> Step<'a, I> {
         self
     }
 
+    /// The same in these roles.
+    #[must_use]
+    pub fn in_roles(mut self, roles: Roles<'a>) -> Step<'a, I> {
+        self.roles = roles;
+        self
+    }
+
     /// The same with a state in which [`rewound`](Step::rewound) finds others; without it finds none.
     #[must_use]
     pub fn with_past(self, past: &'a PastState<'a>) -> Step<'a, I> {
@@ -152,7 +156,7 @@ impl<'a, I> Step<'a, I> {
 
     /// The same on a client, where the server has said that these were not changed.
     pub(crate) fn refusing(mut self, refused: &'a [Entity]) -> Step<'a, I> {
-        self.refused = refused;
+        self.roles.refused = refused;
         self
     }
 
@@ -192,6 +196,11 @@ impl<'a, I> Step<'a, I> {
     /// The tick that is simulated.
     pub fn tick(&self) -> Tick {
         self.tick
+    }
+
+    /// How many ticks there are in a second.
+    pub fn rate(&self) -> TickRate {
+        self.rate
     }
 
     /// The length of a tick in seconds.
@@ -252,7 +261,7 @@ impl<'a, I> Step<'a, I> {
     /// Whether this is the server. For what no client is to know or to do; what is to be predicted asks
     /// [`simulates`](Step::simulates).
     pub fn is_authority(&self) -> bool {
-        self.roles.side == Side::Server
+        self.roles.is_authority()
     }
 
     /// Whether what `player` spawns in this step is simulated here: on the server, on the player's own client, and on one that
@@ -262,12 +271,7 @@ impl<'a, I> Step<'a, I> {
     /// What a step brings into the world depends on this, not on [`is_authority`](Step::is_authority): what the authority
     /// alone does no client can predict, and in an exact session that is a difference of the two ends as long as it goes on.
     pub fn simulates(&self, player: PlayerId) -> bool {
-        match self.roles.side {
-            Side::Server => true,
-            Side::Client(own) => {
-                self.roles.predicted.map_or(own == player, |predicted| predicted.contains_all_of(player))
-            }
-        }
+        self.roles.simulates(player)
     }
 
     /// How an entity is simulated here.
@@ -298,8 +302,7 @@ impl<'a, I> Step<'a, I> {
     /// other. It explains corrections ([`Causes::OTHERS`](crate::session::client::Causes::OTHERS)) where they belong to
     /// different players, or one of them is a proxy on a client, and changes nothing else.
     pub fn touch(&mut self, a: Owned, b: Owned) {
-        let is_client = matches!(self.roles.side, Side::Client(_));
-        if a.owner != b.owner || is_client && self.role(a) != self.role(b) {
+        if a.owner != b.owner || !self.is_authority() && self.role(a) != self.role(b) {
             self.output.contacts.extend([a.entity, b.entity]);
         }
     }
@@ -313,12 +316,7 @@ impl<'a, I> Step<'a, I> {
     /// did not ask for the same, the change is taken back, and not allowed again until then:
     /// [`ChangeRefused`](crate::session::client::ClientEvent::ChangeRefused). Other clients say no; they are told.
     pub fn change(&mut self, by: Owned, of: Owned) -> bool {
-        let is_predicted = match (self.roles.side, self.role(of)) {
-            (Side::Server, role) => role == Role::Authority,
-            (Side::Client(_), Role::Predicted) => true,
-            (Side::Client(own), _) => by.owner == own && !self.refused.contains(&of.entity),
-        };
-        let may = is_predicted && self.role(by) != Role::Proxy;
+        let may = self.roles.may_change(by, of);
         let change = Change { by, of };
         let is_told = self.is_authority() || self.role(of) == Role::Proxy;
         if may && is_told && !self.output.changes.contains(&change) {
