@@ -32,12 +32,14 @@ pub(crate) trait Column: Send + Sync {
     fn pull(&mut self, world: &mut World, since: ChangeTick);
     /// Room for what is saved.
     fn room(&self) -> Saved;
-    /// Saves what was pulled.
-    fn save(&self, into: &mut Saved);
+    /// Saves what was pulled; in the world nothing has changed since.
+    fn save(&self, world: &World, into: &mut Saved);
     /// Goes back to what was saved, and writes into the world what differs from it. All entities are there that were then.
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory);
     /// The first difference between what was pulled and what was saved; `None` where there is none.
-    fn difference(&self, saved: &Saved, directory: &Directory) -> Option<Difference>;
+    fn difference(&self, saved: &Saved, world: &World, directory: &Directory) -> Option<Difference>;
+    /// A session begins, of which nothing is there yet.
+    fn begin(&self, _world: &mut World) {}
     /// As [`foretell::World::publish`].
     fn publish(&mut self, _rows: &mut Rows) {}
     /// As [`foretell::World::adopt`]; entities that come are made.
@@ -154,7 +156,7 @@ where
         Box::new(SavedTable::<C>::default())
     }
 
-    fn save(&self, into: &mut Saved) {
+    fn save(&self, _: &World, into: &mut Saved) {
         if let Some(into) = into.downcast_mut() {
             self.0.save(into);
         }
@@ -177,7 +179,7 @@ where
         }
     }
 
-    fn difference(&self, saved: &Saved, directory: &Directory) -> Option<Difference> {
+    fn difference(&self, saved: &Saved, _: &World, directory: &Directory) -> Option<Difference> {
         let mut then = Table::new();
         then.load(saved.downcast_ref::<SavedTable<C>>()?);
         let names = then.iter().chain(self.0.iter()).map(|one| one.entity());

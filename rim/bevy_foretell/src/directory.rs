@@ -4,7 +4,8 @@
 
 use crate::NetEntity;
 use crate::entity::{Gone, Networked};
-use bevy_ecs::hierarchy::Children;
+use crate::hierarchy::{named_from, with_unnamed_below};
+use bevy_ecs::hierarchy::ChildOf;
 use bevy_ecs::prelude::{Entity, Resource, World};
 use bevy_ecs::query::Allow;
 use foretell::{Owned, Tick};
@@ -21,6 +22,11 @@ impl Directory {
     /// The entity of this name, whether it is there or gone.
     pub fn find(&self, name: NetEntity) -> Option<Entity> {
         self.place(name).ok().map(|at| self.entries[at].1)
+    }
+
+    /// The same, where it is there.
+    pub fn there(&self, world: &World, name: NetEntity) -> Option<Entity> {
+        self.find(name).filter(|id| world.get_entity(*id).is_ok_and(|entity| !entity.contains::<Gone>()))
     }
 
     fn place(&self, name: NetEntity) -> Result<usize, usize> {
@@ -55,16 +61,30 @@ impl Directory {
         self.set(of.entity, id);
     }
 
-    /// It is not in the state any more.
+    /// It is not in the state any more, nor what is below it and has no name.
     pub fn remove(&self, world: &mut World, id: Entity) {
-        if let Ok(mut entity) = world.get_entity_mut(id) {
-            entity.insert_recursive::<Children>(Gone { since: self.newest });
+        if world.get_entity(id).is_ok() {
+            let gone = Gone { since: self.newest };
+            with_unnamed_below(world, id).into_iter().for_each(|id| _ = world.entity_mut(id).insert(gone));
+        }
+    }
+
+    /// The same, and what is below it.
+    pub fn remove_all(&self, world: &mut World, id: Entity) {
+        if world.get_entity(id).is_ok() {
+            named_from(world, id).into_iter().for_each(|id| self.remove(world, id));
         }
     }
 
     /// Despawns these, for good, and forgets who is not there any more.
     pub fn despawn(&mut self, world: &mut World, gone: &[Entity]) {
-        gone.iter().for_each(|id| _ = world.despawn(*id));
+        for id in gone {
+            // A child that is there goes on without it.
+            for child in named_from(world, *id).into_iter().filter(|child| child != id) {
+                world.entity_mut(child).remove::<ChildOf>();
+            }
+            despawn(world, *id);
+        }
         self.entries.retain(|(_, id)| world.get_entity(*id).is_ok());
     }
 
@@ -77,15 +97,22 @@ impl Directory {
     pub fn clear(&mut self, world: &mut World) {
         let mut all = world.query_filtered::<Entity, (bevy_ecs::query::With<Networked>, Allow<Gone>)>();
         for id in all.iter(world).collect::<Vec<_>>() {
-            world.despawn(id);
+            despawn(world, id);
         }
         *self = Directory::default();
     }
 }
 
-/// It is there again, with its children.
+/// Its parent may have taken it along.
+fn despawn(world: &mut World, id: Entity) {
+    if let Ok(entity) = world.get_entity_mut(id) {
+        entity.despawn();
+    }
+}
+
+/// It is there again, with what is below it and has no name.
 pub(crate) fn revive(world: &mut World, id: Entity) {
     if world.get::<Gone>(id).is_some() {
-        world.entity_mut(id).remove_recursive::<Children, Gone>();
+        with_unnamed_below(world, id).into_iter().for_each(|id| _ = world.entity_mut(id).remove::<Gone>());
     }
 }

@@ -8,7 +8,7 @@ use foretell::motion::Pose;
 use foretell::session::Receipt;
 use foretell::session::client::{self, ClientEvent};
 use foretell::session::server::ServerEvent;
-use foretell::{ClientState, Effect};
+use foretell::{ClientState, Effect, Tick};
 
 /// How the program is connected.
 #[derive(States, Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -79,6 +79,24 @@ pub struct Appeared {
     pub entity: Entity,
 }
 
+/// The server has made a change, too, that was made ahead of it ([`StepCommands::change`](crate::StepCommands::change)).
+#[derive(EntityEvent, Clone, Copy, Debug)]
+pub struct ChangeConfirmed {
+    /// What was changed.
+    pub entity: Entity,
+    /// In which tick.
+    pub tick: Tick,
+}
+
+/// The server has not: somebody else was first, or the input came too late. What followed from it is corrected.
+#[derive(EntityEvent, Clone, Copy, Debug)]
+pub struct ChangeRefused {
+    /// What was changed, and is as it was.
+    pub entity: Entity,
+    /// In which tick.
+    pub tick: Tick,
+}
+
 /// An effect is to be seen or heard now: once on each end, however often its tick is simulated.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct EffectHappened {
@@ -144,6 +162,8 @@ fn tell_of_entity(world: &mut World, event: &ClientEvent) {
         ClientEvent::Withdrawn { entity, pose } => with(world, entity, |entity| Withdrawn { entity, pose }),
         ClientEvent::Hidden { entity, pose } => with(world, entity, |entity| Hidden { entity, pose }),
         ClientEvent::Shown(name) => with(world, name, |entity| Appeared { entity }),
+        ClientEvent::ChangeConfirmed { tick, entity } => with(world, entity, |entity| ChangeConfirmed { entity, tick }),
+        ClientEvent::ChangeRefused { tick, entity } => with(world, entity, |entity| ChangeRefused { entity, tick }),
         ClientEvent::Effect { effect, late } => {
             let entity = find(world, effect.entity);
             world.trigger(EffectHappened { effect, entity, late });

@@ -4,12 +4,14 @@ use crate::checked::{self, Checker};
 use crate::column::{Column, Difference, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Gone, Networked, Simulated};
+use crate::hierarchy::Hierarchy;
 use crate::messages;
 use crate::plugin::{Hooks, Settings, Simulation};
 use crate::registry::Registry;
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
+use bevy_ecs::hierarchy::ChildOf;
 use bevy_ecs::prelude::{Entity, Has, Mut, With, World};
 use bevy_ecs::query::QueryState;
 use foretell::{
@@ -32,6 +34,8 @@ pub struct GameWorld<I: Send + Sync + 'static> {
     horizon_ticks: u32,
     checker: Option<Checker>,
     hooks: Hooks,
+    /// Where it is told who is whose child.
+    hierarchy: Option<Hierarchy>,
     /// Made when they are used first.
     queries: Option<Queries<I>>,
 }
@@ -77,11 +81,14 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let columns = world.resource::<Registry>().columns();
         let checker = world.resource::<Settings>().checked.then(|| Checker::new(world, &columns));
         let hooks = world.resource::<Settings>().hooks;
+        let hierarchy = world.resource::<Registry>().has_children.then(|| Hierarchy::new(world));
         let mut saved: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
         saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
+        saved.extend(hierarchy.is_some().then(|| world.register_component::<ChildOf>()));
         world.insert_resource(SavedComponents(saved));
         let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
         directory.clear(world);
+        columns.iter().for_each(|column| column.begin(world));
         GameWorld {
             ecs: World::new(),
             columns,
@@ -90,6 +97,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
             horizon_ticks,
             checker,
             hooks,
+            hierarchy,
             queries: None,
         }
     }
@@ -127,7 +135,10 @@ impl<I: Input + Send + Sync> GameWorld<I> {
 
     /// Takes in what systems have changed.
     fn pull(&mut self) {
-        let GameWorld { ecs, columns, there, pulled, queries, .. } = self;
+        let GameWorld { ecs, columns, there, pulled, queries, hierarchy, .. } = self;
+        if let Some(hierarchy) = hierarchy {
+            ecs.resource_scope(|ecs, directory: Mut<Directory>| hierarchy.take_in(ecs, &directory));
+        }
         let queries = queries.get_or_insert_with(|| Queries::new(ecs));
         there.clear();
         there.extend(queries.named.iter(ecs).map(|(id, of)| (of.owned(), id)));
@@ -138,10 +149,13 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         *pulled = ecs.increment_change_tick();
     }
 
-    /// Calls with the directory taken out of the world, in which the columns are to write.
+    /// Calls with the directory taken out of the world, in which the columns are to write a state.
     fn write(&mut self, write: impl FnOnce(&mut [Box<dyn Column>], &mut World, &mut Directory)) {
         let mut directory = core::mem::take(&mut *self.ecs.resource_mut::<Directory>());
         write(&mut self.columns, &mut self.ecs, &mut directory);
+        if let Some(hierarchy) = &mut self.hierarchy {
+            hierarchy.put(&mut self.ecs, &directory);
+        }
         *self.ecs.resource_mut::<Directory>() = directory;
     }
 
@@ -198,10 +212,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         inputs.0.clear();
         inputs.0.extend_from_slice(step.inputs());
         messages::begin_step(step, &mut self.ecs);
-        let owners = self.there.iter().map(|(of, _)| of.owner);
         let shoots = self.ecs.resource::<RewoundFor<I>>().0;
         let mut current = self.ecs.resource_mut::<CurrentStep>();
-        current.begin(step, owners);
+        current.begin(step);
         current.look_back(step, shoots);
         self.assign_roles(step);
         let mut directory = self.ecs.resource_mut::<Directory>();
@@ -238,9 +251,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     }
 
     fn compare(&mut self, tick: foretell::Tick, first: &SavedWorld) {
-        let directory = self.ecs.resource::<Directory>();
+        let (world, directory) = (&self.ecs, self.ecs.resource::<Directory>());
         let mut columns = self.columns.iter().zip(&first.columns);
-        let found = columns.find_map(|(column, first)| Some((column.difference(first, directory)?, column)));
+        let found = columns.find_map(|(column, first)| Some((column.difference(first, world, directory)?, column)));
         let Some((Difference { what, on }, column)) = found else { return };
         let component = column.component(&mut self.ecs);
         let who = checked::last_writer(&mut self.ecs, component, on)
@@ -298,7 +311,7 @@ impl<I: Input + Send + Sync> foretell::World for GameWorld<I> {
         if into.columns.len() != self.columns.len() {
             into.columns = self.columns.iter().map(|column| column.room()).collect();
         }
-        self.columns.iter().zip(&mut into.columns).for_each(|(column, into)| column.save(into));
+        self.columns.iter().zip(&mut into.columns).for_each(|(column, into)| column.save(&self.ecs, into));
     }
 
     fn load(&mut self, from: &SavedWorld) {

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "rapier")]
+mod bodies;
 mod checked;
 mod column;
 mod directory;
@@ -9,6 +11,7 @@ mod driver;
 mod entity;
 mod events;
 mod game_world;
+mod hierarchy;
 mod local;
 mod messages;
 #[cfg(feature = "net")]
@@ -20,12 +23,14 @@ mod rolled_back;
 mod session;
 mod step;
 
+#[cfg(feature = "rapier")]
+pub use bodies::{Bodies, BodyComponent, move_bodies, prepare_bodies};
 pub use display::Shown;
 pub use driver::Datagrams;
 pub use entity::{Driven, Gone, Networked, Simulated};
 pub use events::{
-    Appeared, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled, EffectHappened, Hidden, HitJudged,
-    NotConnected, ServerSaid, Withdrawn,
+    Appeared, ChangeConfirmed, ChangeRefused, ClientSaid, Confirmed, Connection, Corrected, EffectCancelled,
+    EffectHappened, Hidden, HitJudged, NotConnected, ServerSaid, Withdrawn,
 };
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;

@@ -77,8 +77,8 @@ pub(crate) struct Settings {
 impl Settings {
     /// The configuration of a session of what is registered.
     pub fn config(&self, registry: &Registry) -> SessionConfig {
-        let (schema, messages) = (registry.schema.clone(), registry.messages.clone());
-        let rules = Rules { tick_rate: self.rate, messages, ..Rules::new(schema) };
+        let (messages, fingerprints) = (registry.messages.clone(), registry.fingerprints.clone());
+        let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
         let mut config = SessionConfig::new(rules);
         (self.configure)(&mut config);
         config
@@ -210,6 +210,15 @@ pub trait ForetellApp {
     /// and how it is shown, its derive says: [`State`].
     fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
 
+    /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
+    /// in its parent's, as its `Transform` is. The order of children is another one on each end.
+    fn networked_children(&mut self) -> &mut Self;
+
+    /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:
+    /// gravity and scenery, the same on both ends. It is told as by [`networked`](ForetellApp::networked).
+    #[cfg(feature = "rapier")]
+    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut Self;
+
     /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and can work out on both
     /// ends.
     fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
@@ -230,6 +239,17 @@ fn registry(app: &mut App) -> Mut<'_, Registry> {
 impl ForetellApp for App {
     fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut App {
         registry(self).networked::<C>();
+        self
+    }
+
+    fn networked_children(&mut self) -> &mut App {
+        registry(self).children();
+        self
+    }
+
+    #[cfg(feature = "rapier")]
+    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut App {
+        registry(self).bodies::<C>(make);
         self
     }
 

@@ -6,6 +6,7 @@ use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::prelude::{Entity, Resource, With, World};
 use bevy_ecs::query::QueryState;
+use core::marker::PhantomData;
 
 /// A component that is rolled back. In the order of a query, which means nothing.
 pub(crate) struct RolledBackColumn<C: Component>(Vec<(Entity, C)>, Option<QueryState<(Entity, &'static C)>>);
@@ -34,13 +35,13 @@ where
         Box::new(Vec::<(Entity, C)>::new())
     }
 
-    fn save(&self, into: &mut Saved) {
+    fn save(&self, _: &World, into: &mut Saved) {
         if let Some(into) = into.downcast_mut::<Vec<(Entity, C)>>() {
             into.clone_from(&self.0);
         }
     }
 
-    fn difference(&self, saved: &Saved, _: &Directory) -> Option<Difference> {
+    fn difference(&self, saved: &Saved, _: &World, _: &Directory) -> Option<Difference> {
         let then = saved.downcast_ref::<Vec<(Entity, C)>>()?;
         let is_in = |(id, value): &(Entity, C), list: &[(Entity, C)]| {
             list.iter().any(|(other, known)| other == id && known == value)
@@ -68,12 +69,12 @@ where
     }
 }
 
-/// A resource that is rolled back; `None` while there is none.
-pub(crate) struct ResourceColumn<R>(Option<R>);
+/// A resource that is rolled back.
+pub(crate) struct ResourceColumn<R>(PhantomData<R>);
 
 impl<R> Default for ResourceColumn<R> {
     fn default() -> ResourceColumn<R> {
-        ResourceColumn(None)
+        ResourceColumn(PhantomData)
     }
 }
 
@@ -82,31 +83,31 @@ impl<R: Resource<Mutability = Mutable> + Clone + PartialEq> Column for ResourceC
         world.register_component::<R>()
     }
 
-    fn pull(&mut self, world: &mut World, _: ChangeTick) {
-        self.0 = world.get_resource::<R>().cloned();
-    }
+    fn pull(&mut self, _: &mut World, _: ChangeTick) {}
 
     fn room(&self) -> Saved {
         Box::new(None::<R>)
     }
 
-    fn save(&self, into: &mut Saved) {
-        if let Some(into) = into.downcast_mut::<Option<R>>() {
-            into.clone_from(&self.0);
+    fn save(&self, world: &World, into: &mut Saved) {
+        match (into.downcast_mut::<Option<R>>(), world.get_resource::<R>()) {
+            (Some(Some(into)), Some(value)) => into.clone_from(value),
+            (Some(into), value) => *into = value.cloned(),
+            (None, _) => {}
         }
     }
 
-    fn difference(&self, saved: &Saved, _: &Directory) -> Option<Difference> {
+    fn difference(&self, saved: &Saved, world: &World, _: &Directory) -> Option<Difference> {
         let then = saved.downcast_ref::<Option<R>>()?;
-        (*then != self.0).then(|| Difference { what: core::any::type_name::<R>().to_owned(), on: None })
+        let is_same = then.as_ref() == world.get_resource::<R>();
+        (!is_same).then(|| Difference { what: core::any::type_name::<R>().to_owned(), on: None })
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {
         let Some(from) = from.downcast_ref::<Option<R>>() else { return };
-        self.0.clone_from(from);
         match (from, world.get_resource_mut::<R>()) {
             (Some(value), Some(known)) if *known == *value => {}
-            (Some(value), Some(mut known)) => *known = value.clone(),
+            (Some(value), Some(mut known)) => known.clone_from(value),
             (Some(value), None) => world.insert_resource(value.clone()),
             (None, Some(_)) => _ = world.remove_resource::<R>(),
             (None, None) => {}

@@ -10,20 +10,19 @@ use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, Wor
 use bevy_ecs::query::QueryFilter;
 use bevy_ecs::system::SystemParam;
 use foretell::motion::Pose;
-use foretell::{EffectKind, Leaver, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick};
+use foretell::world::{KeptRoles, Side};
+use foretell::{EffectKind, Leaver, Newcomer, Owned, PlayerId, PlayerInput, Step, Tick, TickRate};
 
 /// The step that runs, without what it borrows, and what systems have said in it.
 #[derive(Resource, Default)]
 pub(crate) struct CurrentStep {
     tick: Tick,
-    seconds: f64,
-    is_authority: bool,
+    rate: TickRate,
+    canonical: bool,
     first_time: bool,
     joined: Vec<Newcomer>,
     left: Vec<Leaver>,
-    /// Each once; besides these nobody, or everybody.
-    simulated: Vec<PlayerId>,
-    simulates_all: bool,
+    roles: KeptRoles,
     /// Others as these players saw them.
     seen: Vec<(PlayerId, Vec<(Owned, Pose)>)>,
     said: Said,
@@ -36,6 +35,8 @@ struct Said {
     spawned: Vec<(PlayerId, u32)>,
     effects: Vec<(EffectKind, NetEntity, Option<[f32; 3]>)>,
     touched: Vec<(Owned, Owned)>,
+    /// By which entities which were changed.
+    changed: Vec<(Owned, Owned)>,
     hits: Vec<(PlayerId, Owned)>,
 }
 
@@ -60,25 +61,15 @@ impl<I: Send + Sync + 'static> StepInputs<I> {
 pub(crate) struct RewoundFor<I: 'static>(pub Option<fn(&I) -> bool>);
 
 impl CurrentStep {
-    /// Begins a step, in which these players besides have entities.
-    pub fn begin<I>(&mut self, step: &Step<'_, I>, owners: impl Iterator<Item = PlayerId>) {
-        (self.tick, self.seconds) = (step.tick(), step.seconds());
-        (self.is_authority, self.first_time) = (step.is_authority(), step.first_time());
+    /// Begins a step.
+    pub fn begin<I>(&mut self, step: &Step<'_, I>) {
+        (self.tick, self.rate) = (step.tick(), step.rate());
+        (self.canonical, self.first_time) = (step.canonical(), step.first_time());
+        self.roles.keep(step.roles());
         self.joined.clear();
         self.joined.extend_from_slice(step.joined());
         self.left.clear();
         self.left.extend_from_slice(step.left());
-        // Nobody has this number unless everybody is simulated here.
-        self.simulates_all = step.simulates(PlayerId::new(u16::MAX));
-        self.simulated.clear();
-        if !self.simulates_all {
-            let players = step.inputs().iter().map(|input| input.player).chain(owners).chain([PlayerId::SERVER]);
-            for player in players.filter(|player| step.simulates(*player)) {
-                if !self.simulated.contains(&player) {
-                    self.simulated.push(player);
-                }
-            }
-        }
     }
 
     /// Looks up others as the players of these inputs saw them.
@@ -90,7 +81,7 @@ impl CurrentStep {
 
     /// Tells the step what systems have said.
     pub fn end<I>(&mut self, step: &mut Step<'_, I>) {
-        let Said { spawned, effects, touched, hits } = &mut self.said;
+        let Said { spawned, effects, touched, changed, hits } = &mut self.said;
         for (player, count) in spawned.drain(..) {
             // Both count alike.
             (0..count).for_each(|_| _ = step.spawn(player));
@@ -102,6 +93,8 @@ impl CurrentStep {
             }
         }
         touched.drain(..).for_each(|(one, other)| step.touch(one, other));
+        // The roles are those of this step, so that it says yes again.
+        changed.drain(..).for_each(|(by, of)| _ = step.change(by, of));
         hits.drain(..).for_each(|(shooter, victim)| step.hit(shooter, victim));
     }
 
@@ -145,7 +138,7 @@ impl StepCommands<'_, '_> {
     /// The length of a tick in seconds.
     #[expect(clippy::cast_possible_truncation, reason = "a tick is as long in either")]
     pub fn seconds(&self) -> f32 {
-        self.step.seconds as f32
+        self.step.rate.seconds() as f32
     }
 
     /// Who joins with this tick, ascending by player. Empty on a client: what a join creates it is told.
@@ -165,18 +158,24 @@ impl StepCommands<'_, '_> {
 
     /// Whether this is the server: for what no client is to do. What is to be predicted asks [`simulates`](StepCommands::simulates).
     pub fn is_authority(&self) -> bool {
-        self.step.is_authority
+        self.step.roles.get().is_authority()
     }
 
     /// Whether what `player` spawns in this step is simulated here; [`PlayerId::SERVER`] stands for what belongs to the server. A
     /// client that does not simulate it is told of it, and must not spawn it.
     pub fn simulates(&self, player: PlayerId) -> bool {
-        self.step.simulates_all || self.step.simulated.contains(&player)
+        self.step.roles.get().simulates(player)
     }
 
     /// Whether the tick is simulated for the first time here; `false` in re-simulations.
     pub fn first_time(&self) -> bool {
         self.step.first_time
+    }
+
+    /// The step as what is not Bevy's knows it, without inputs and whatever else is said in it.
+    pub fn as_step(&self) -> Step<'_, ()> {
+        let CurrentStep { tick, rate, canonical, ref roles, .. } = *self.step;
+        Step::new(tick, rate, Side::Server, &[]).in_roles(roles.get()).on_canonical(canonical)
     }
 
     /// Spawns an entity of `player`'s with a name that is the same on both ends. Where this tick was simulated before, it is the
@@ -197,7 +196,7 @@ impl StepCommands<'_, '_> {
     pub fn despawn(&mut self, entity: Entity) {
         self.commands.queue(move |world: &mut World| {
             world.resource_scope(|world, directory: Mut<Directory>| {
-                directory.remove(world, entity);
+                directory.remove_all(world, entity);
             });
         });
     }
@@ -245,9 +244,25 @@ impl StepCommands<'_, '_> {
         self.step.said.hits.push((shooter, victim));
     }
 
+    /// Whether `by`, which this step moves, may change `of` now, which it only finds: a pickup that is taken, a door that is opened.
+    /// Where it says yes, the change is to be made in this step: components are written, or the entity is despawned. A client shows it
+    /// at once; where the server's step did not make it in the same tick, it is taken back, and refused until the entity is shown as
+    /// the server has it ([`ChangeRefused`](crate::ChangeRefused)). See `docs/PICKUPS.md`.
+    pub fn change(&mut self, by: &Networked, of: &Networked) -> bool {
+        let may = self.step.roles.get().may_change(by.owned(), of.owned());
+        if may {
+            self.step.said.changed.push((by.owned(), of.owned()));
+        }
+        may
+    }
+
     /// Says that two entities have influenced each other in this tick; it explains corrections, and changes nothing else.
     pub fn touch(&mut self, one: &Networked, other: &Networked) {
-        self.step.said.touched.push((one.owned(), other.owned()));
+        self.touch_owned(one.owned(), other.owned());
+    }
+
+    pub(crate) fn touch_owned(&mut self, one: Owned, other: Owned) {
+        self.step.said.touched.push((one, other));
     }
 }
 

@@ -6,6 +6,8 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
 use bevy_foretell::{Driven, ForetellApp, Networked, Pressed, Simulated, Simulation, StepCommands};
+use bevy_input::ButtonInput;
+use bevy_input::keyboard::KeyCode;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -50,6 +52,14 @@ fn by_device(keys: Res<Pressed<Keys>>, mut cubes: Query<&mut Cube, With<Simulate
     cubes.iter_mut().for_each(|mut cube| cube.x[1] += f32::from(u8::from(keys.right)));
 }
 
+fn by_keyboard(keys: Res<ButtonInput<KeyCode>>, mut cubes: Query<&mut Cube, With<Simulated>>) {
+    cubes.iter_mut().for_each(|mut cube| cube.x[1] += f32::from(u8::from(keys.pressed(KeyCode::KeyW))));
+}
+
+fn by_child(mut cubes: Query<(&mut Cube, &Children), With<Simulated>>) {
+    cubes.iter_mut().for_each(|(mut cube, children)| cube.x[1] += f32::from(u8::from(children.len() > 1)));
+}
+
 #[derive(Component, Default)]
 struct Fuel(f32);
 
@@ -67,8 +77,10 @@ fn by_display(mut cubes: Query<(&mut Cube, &Transform), With<Simulated>>) {
 
 #[test]
 fn a_system_that_asks_for_what_a_session_does_not_know_is_refused_at_the_start() {
-    let cases: [Case; 5] = [
+    let cases: [Case; 7] = [
         (|app| with(app, by_real_time), "by_real_time", "Time"),
+        (|app| with(app.init_resource::<ButtonInput<KeyCode>>(), by_keyboard), "by_keyboard", "ButtonInput"),
+        (|app| with(app, by_child), "by_child", "Children"),
         (|app| with(app, by_device), "by_device", "Pressed"),
         (|app| with(app, by_unregistered), "by_unregistered", "Fuel"),
         (|app| with(app, by_marker), "by_marker", "Fuel"),
@@ -130,9 +142,27 @@ fn by_spawning(mut step: StepCommands, mut count: Local<u32>) {
     }
 }
 
+/// What a cube aims at.
+#[derive(Component, Clone, PartialEq)]
+struct Target(Entity);
+
+/// What commands spawn has another id each time, and is not gone when the tick is gone back from.
+fn by_reference(cubes: Query<Entity, (With<Cube>, Without<Target>)>, mut commands: Commands) {
+    for cube in cubes {
+        let target = commands.spawn_empty().id();
+        commands.entity(cube).insert(Target(target));
+    }
+}
+
+fn aiming(app: &mut App) {
+    with(app, by_reference);
+    app.rolled_back::<Target>();
+}
+
 #[test]
 fn a_step_that_comes_to_something_else_is_named_with_its_system_component_and_field() {
-    let cases: [Case; 5] = [
+    let cases: [Case; 6] = [
+        (aiming, "only `Commands` write it", "Target"),
         (|app| with(app, by_local), "last written by apps::checked::by_local", "Cube.x"),
         (|app| with(app, by_outside), "last written by apps::checked::by_outside", "Shot.x"),
         (|app| with(app, by_order), "last written by apps::checked::by_order", "Cube.x"),

@@ -1,6 +1,10 @@
 //! Whole sessions between apps: a game of cubes over simulated links.
 
+#[cfg(feature = "rapier")]
+mod bodies;
+mod changes;
 mod checked;
+mod children;
 mod cubes;
 mod example;
 mod histories;

@@ -1,0 +1,157 @@
+//! Rigid bodies of Rapier: one world of them as a resource, and each as a component that is told.
+
+use crate::column::{Column, Difference, Saved};
+use crate::directory::Directory;
+use crate::entity::Networked;
+use crate::step::StepCommands;
+use bevy_ecs::change_detection::Tick as ChangeTick;
+use bevy_ecs::component::{Component, ComponentId, Mutable};
+use bevy_ecs::prelude::{Query, ResMut, Resource, World};
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use foretell::Rows;
+use foretell_rapier::{Blueprint, Physics};
+
+/// A component with a body: its state is told, and by its plan the body is made.
+pub trait BodyComponent: Component<Mutability = Mutable> + Blueprint {}
+
+impl<C: Component<Mutability = Mutable> + Blueprint> BodyComponent for C {}
+
+/// The bodies of all entities with a component `C`: everything that Rapier's next step reads, rolled back bit by bit.
+///
+/// The component has the state of its body as of the last tick ([`Body`](foretell_rapier::Body), a field with `#[state(flatten)]`); what is
+/// written into that does nothing. A body is pushed by [`Physics::body_mut`], between the systems [`prepare_bodies`] and
+/// [`move_bodies`]; it is made where a component is spawned, made anew where its [design](Blueprint::design) changes, and goes with it.
+#[derive(Resource)]
+pub struct Bodies<C> {
+    physics: Physics,
+    of: PhantomData<fn(C)>,
+}
+
+impl<C> Bodies<C> {
+    pub(crate) fn new(physics: Physics) -> Bodies<C> {
+        Bodies { physics, of: PhantomData }
+    }
+}
+
+impl<C> Deref for Bodies<C> {
+    type Target = Physics;
+
+    fn deref(&self) -> &Physics {
+        &self.physics
+    }
+}
+
+impl<C> DerefMut for Bodies<C> {
+    fn deref_mut(&mut self) -> &mut Physics {
+        &mut self.physics
+    }
+}
+
+impl<C: BodyComponent> Bodies<C> {
+    /// There is a body for each component, of its owner and by its design, and no other.
+    fn match_components<'a>(&mut self, components: impl Iterator<Item = (&'a Networked, &'a C)>) {
+        let mut there = Vec::new();
+        for (of, component) in components.filter(|(_, component)| component.body().is_some()) {
+            there.push(of.name());
+            match self.physics.owner(of.name()) {
+                None => self.physics.insert(of.owned(), component),
+                Some(owner) => {
+                    self.physics.redesign(of.name(), component);
+                    if owner != of.owner() {
+                        self.physics.set_owner(of.name(), of.owner());
+                    }
+                }
+            }
+        }
+        if self.physics.entities().count() > there.len() {
+            there.sort_unstable();
+            self.physics.retain(|of| there.binary_search(&of.entity).is_ok());
+        }
+    }
+}
+
+/// A system that begins the tick of the bodies with a component `C`: before what pushes them, and after what spawns them where it is to be
+/// pushed in the same tick.
+pub fn prepare_bodies<C: BodyComponent>(
+    step: StepCommands,
+    mut bodies: ResMut<Bodies<C>>,
+    components: Query<(&Networked, &C)>,
+) {
+    bodies.match_components(components.iter().sort::<&Networked>());
+    bodies.prepare(&step.as_step());
+}
+
+/// A system that ends it: Rapier's step, after which components have the state of their bodies.
+pub fn move_bodies<C: BodyComponent>(
+    mut step: StepCommands,
+    mut bodies: ResMut<Bodies<C>>,
+    mut components: Query<(&Networked, &mut C)>,
+) {
+    bodies.match_components(components.iter().sort::<&Networked>());
+    bodies.advance(&step.as_step());
+    bodies.each_contact(|one, other| step.touch_owned(one, other));
+    for (name, now) in bodies.changed() {
+        let Some(Ok((_, mut component))) = step.find(name).map(|id| components.get_mut(id)) else { continue };
+        if component.body().is_some_and(|known| !known.same_bits(&now))
+            && let Some(body) = component.body_mut()
+        {
+            *body = now;
+        }
+    }
+}
+
+/// The bodies as they are saved and gone back to. What is told of them their components tell.
+pub(crate) struct BodyColumn<C> {
+    /// As a session begins.
+    make: fn() -> Physics,
+    of: PhantomData<fn(C)>,
+}
+
+impl<C> BodyColumn<C> {
+    pub fn new(make: fn() -> Physics) -> BodyColumn<C> {
+        BodyColumn { make, of: PhantomData }
+    }
+}
+
+impl<C: BodyComponent> Column for BodyColumn<C> {
+    fn component(&self, world: &mut World) -> ComponentId {
+        world.register_component::<Bodies<C>>()
+    }
+
+    fn begin(&self, world: &mut World) {
+        world.insert_resource(Bodies::<C>::new((self.make)()));
+    }
+
+    fn pull(&mut self, _: &mut World, _: ChangeTick) {}
+
+    fn room(&self) -> Saved {
+        Box::new(Physics::default())
+    }
+
+    fn save(&self, world: &World, into: &mut Saved) {
+        if let Some(into) = into.downcast_mut::<Physics>() {
+            into.clone_from(world.resource::<Bodies<C>>());
+        }
+    }
+
+    fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {
+        if let Some(from) = from.downcast_ref::<Physics>() {
+            world.resource_mut::<Bodies<C>>().physics.clone_from(from);
+        }
+    }
+
+    fn difference(&self, saved: &Saved, world: &World, directory: &Directory) -> Option<Difference> {
+        let (then, now) = (saved.downcast_ref::<Physics>()?, world.resource::<Bodies<C>>());
+        let is_other = |name: &foretell::Entity| match (then.state(*name), now.state(*name)) {
+            (Some(then), Some(now)) => !then.same_bits(&now),
+            (then, now) => then.is_some() != now.is_some(),
+        };
+        let name = then.entities().chain(now.entities()).find(is_other)?;
+        Some(Difference { what: format!("the body of {name:?}"), on: directory.find(name) })
+    }
+
+    fn adopt(&mut self, rows: &Rows, world: &mut World, _: &mut Directory) {
+        world.resource_mut::<Bodies<C>>().physics.adopt::<C>(rows);
+    }
+}
