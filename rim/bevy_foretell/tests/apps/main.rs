@@ -7,6 +7,7 @@ mod checked;
 mod children;
 mod cubes;
 mod example;
+mod golden;
 mod histories;
 mod networks;
 mod scenarios;
