@@ -43,5 +43,5 @@ pub use messages::{Received, Say, StepMessages, Unsent};
 #[cfg(feature = "net")]
 pub use net::{Connect, Serve, Serving, insecure_token};
 pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
-pub use session::{Leave, LocalPlayer, Play, Pressed};
+pub use session::{Leave, LocalPlayer, Play, Pressed, Stats};
 pub use step::{StepCommands, StepInputs};

@@ -7,7 +7,7 @@ use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
 use crate::registry::Registry;
-use crate::session::{self, LocalPlayer, Pressed};
+use crate::session::{self, LocalPlayer, Pressed, Stats};
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::component::{Component, Mutable};
@@ -188,6 +188,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         world.init_resource::<Datagrams>();
         world.init_resource::<Shown>();
         world.init_resource::<LocalPlayer>();
+        world.init_resource::<Stats>();
         world.insert_resource(Pressed(I::default()));
         let mut simulation = Schedule::new(Simulation);
         simulation.set_executor(SingleThreadedExecutor::new());

@@ -12,6 +12,7 @@ use crate::plugin::ReadInput;
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
 use core::ops::{Deref, DerefMut};
+use foretell::session::client::ClientStats;
 use foretell::{ClientState, Frame, Input, Instant, PlayerId, Session, SessionConfig, Start};
 
 /// How this program plays: insert it, and the session begins with the next frame. While there is one, another replaces it: what was
@@ -61,6 +62,11 @@ impl<I: Send + Sync + 'static> DerefMut for Pressed<I> {
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LocalPlayer(pub Option<PlayerId>);
 
+/// What the client of this program has counted and measured: round trip, corrections, how far behind others are shown. `None` while it
+/// has no session, and on a server or a host, which predict nothing.
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stats(pub Option<ClientStats>);
+
 /// The session, and the game's world while it is not Bevy's.
 struct Engine<I: Input + Send + Sync> {
     driver: Box<dyn Driver<I>>,
@@ -109,6 +115,11 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     tell_server(world, &mut **driver);
     driver.present(now, &mut world.resource_mut::<Shown>().views);
     world.insert_resource(LocalPlayer(driver.player()));
+    let stats = match driver.end() {
+        Some(End::Client(client)) => Some(client.stats()),
+        Some(End::Host(_) | End::Server(_)) | None => None,
+    };
+    world.insert_resource(Stats(stats));
     refused
 }
 
@@ -137,6 +148,7 @@ fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     driver.leave(now, &mut game);
     core::mem::swap(world, &mut game.ecs);
     world.insert_resource(LocalPlayer(None));
+    world.insert_resource(Stats(None));
     world.insert_resource(Shown::default());
     events::set_connection(world, Connection::Offline);
 }

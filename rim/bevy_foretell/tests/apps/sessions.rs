@@ -4,7 +4,7 @@ use crate::cubes::{self, Cube, Keys, cubes};
 use bevy_app::{App, Last};
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
-use bevy_foretell::{Connection, Corrected, LocalPlayer, Networked, Pressed, ReadInput, Simulated};
+use bevy_foretell::{Connection, Corrected, LocalPlayer, Networked, Pressed, ReadInput, Simulated, Stats};
 use bevy_state::prelude::State;
 use bevy_transform::TransformPlugin;
 use bevy_transform::components::{GlobalTransform, Transform};
@@ -54,6 +54,9 @@ fn two_apps_see_the_same_cubes_one_predicted_and_one_told() {
             assert!((transform.translation.x - cube.x[0]).abs() < 0.5 && transform.translation.x != 0.0);
         }
     }
+    let stats = rig.player(0).world().resource::<Stats>().0.expect("a client measures");
+    assert!((80..200).contains(&stats.rtt.as_millis()) && stats.playout_delay_ticks > 1.0, "{stats:?}");
+    assert_eq!(*rig.server().world().resource::<Stats>(), Stats(None));
     come_to_rest(&mut rig);
     let truth = cubes(rig.server());
     assert_eq!(truth.len(), 2);
