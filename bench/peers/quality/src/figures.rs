@@ -1,5 +1,6 @@
 //! What a run comes to, in figures: the same for every library, from what it has drawn and from the server's past.
 
+use crate::fit::Fit;
 use crate::past::Past;
 use crate::peer::{At, Shown};
 use crate::run::{Drawn, Recorded};
@@ -38,6 +39,10 @@ pub struct Figures {
     pub own_jump_m: Spread,
     /// How far the other is drawn from where the server had it in the shown state, in metres.
     pub other_error_m: Spread,
+    /// How long ago the other was in truth as it is drawn: the one delay by which it fits the server's past best, in ms.
+    pub fitted_delay_ms: f64,
+    /// How far it is drawn from where the server had it so long ago, in metres.
+    pub fitted_error_m: Spread,
     /// How far beyond the place at which it stops it is drawn, per stop, in metres.
     pub overshoot_m: Spread,
     /// As for the own body.
@@ -65,6 +70,7 @@ struct Player<'a> {
     number: usize,
     past: &'a Past,
     frames: Vec<(u64, Shown)>,
+    fit: Fit,
 }
 
 impl Figures {
@@ -94,6 +100,8 @@ impl Figures {
             simulated_error_m: all(&|player| player.errors(player.number, |shown| shown.simulated)),
             own_jump_m: all(&|player| player.jumps(player.number, own)),
             other_error_m: all(&|player| player.errors(player.other(), other)),
+            fitted_delay_ms: all(&|player| vec![player.fit.delay_ms]).mean,
+            fitted_error_m: all(&|player| player.fit.errors.clone()),
             overshoot_m: all(&|player| player.overshoots()),
             other_jump_m: all(&|player| player.jumps(player.other(), other)),
             delay_ms: all(&|player| player.behind(other)),
@@ -136,12 +144,14 @@ pub struct Blow {
 impl<'a> Player<'a> {
     fn new(number: usize, recorded: &'a Recorded) -> Player<'a> {
         let shown = |drawn: &Drawn| Some((drawn.at_us, drawn.shown?));
-        let frames = recorded.drawn[number].iter().filter_map(shown).collect();
-        Player { number, past: &recorded.past, frames }
+        let frames: Vec<_> = recorded.drawn[number].iter().filter_map(shown).collect();
+        let others: Vec<_> = frames.iter().map(|(at_us, shown)| (*at_us, shown.other.position)).collect();
+        let fit = Fit::of(&recorded.past, other(number), &others);
+        Player { number, past: &recorded.past, frames, fit }
     }
 
     fn other(&self) -> usize {
-        PLAYERS - 1 - self.number
+        other(self.number)
     }
 
     /// Where a body is drawn, against where the server had it in that state. The last frames, ahead of the last state, are
@@ -171,9 +181,13 @@ impl<'a> Player<'a> {
         self.frames.iter().map(|(_, shown)| in_ms(shown.input_delay_ticks)).collect()
     }
 
+    /// By the fitted delay, not by what the client says.
     fn overshoots(&self) -> Vec<f64> {
-        let others: Vec<_> = self.frames.iter().map(|(_, shown)| shown.other).collect();
-        stops::overshoots(self.past, self.other(), &others)
+        let delay = self.fit.delay_ms * 1_000.0 / TICK_US as f64;
+        let at = |(at_us, shown): &(u64, Shown)| {
+            Some(At { state: self.past.state_at(*at_us)? - delay, position: shown.other.position })
+        };
+        stops::overshoots(self.past, self.other(), &self.frames.iter().filter_map(at).collect::<Vec<_>>())
     }
 
     /// For each blow to this player, how long until the own body is as near as this to where the server had it, in ms.
@@ -191,6 +205,10 @@ impl<'a> Player<'a> {
         let stays = after.windows(STAYS_FRAMES).find(|frames| frames.iter().all(is_right))?;
         Some((stays[0].0 - blow.given_us) as f64 / 1000.0)
     }
+}
+
+fn other(player: usize) -> usize {
+    PLAYERS - 1 - player
 }
 
 fn in_ms(ticks: f64) -> f64 {

@@ -7,6 +7,7 @@
 mod adapters;
 mod case;
 mod figures;
+mod fit;
 mod past;
 mod peer;
 mod row;
@@ -89,7 +90,7 @@ fn measured(options: &Options) -> anyhow::Result<Vec<Row>> {
 
 fn measure(case: Case, library: Library, options: &Options) -> Row {
     eprintln!("{case}: {}", library.name());
-    let recorded = run::run(case, options.seed, options.seconds, library.start());
+    let recorded = run::run(case, options.seed, options.seconds, library.start(case));
     Row { peer: library.name().into(), case, figures: Figures::of(&recorded) }
 }
 

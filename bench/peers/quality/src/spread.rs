@@ -27,7 +27,7 @@ impl Spread {
             let rank = (samples.len() * percent).div_ceil(100);
             samples.get(rank.max(1) - 1).copied().unwrap_or(0.0)
         };
-        let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
+        let mean = samples.iter().fold(0.0, |sum, sample| sum + sample) / samples.len().max(1) as f64;
         let [p50, p95, p99, max] = [50, 95, 99, 100].map(percentile);
         Spread { count: samples.len(), mean, p50, p95, p99, max }
     }

@@ -3,6 +3,7 @@
 
 use super::protocol::{self, Clocks, Position, Pressed, Velocity};
 use super::settings::Settings;
+use crate::case::Case;
 use crate::peer::{At, Counts, Datagram, Frame, Peer, Shown};
 use crate::run::FRAME_US;
 use crate::scene::{Body, PLAYERS, TICK_US};
@@ -18,9 +19,9 @@ use foretell_bench::Spent;
 use lightyear::prelude::client::{ClientPlugins, InputDelayConfig, InputTimelineConfig, RawClient};
 use lightyear::prelude::server::{RawServer, ServerPlugins};
 use lightyear::prelude::{
-    ControlledBy, FrameInterpolationHistory, Interpolated, InterpolationTarget, Link, LinkOf, Linked, LocalAddr,
-    LocalTimeline, NetworkTarget, PeerAddr, PeerId, Predicted, PredictionManager, PredictionMetrics, PredictionTarget,
-    Replicate, ReplicationMetadata, ReplicationReceiver, ReplicationSender, RollbackPolicy,
+    ControlledBy, FrameInterpolationHistory, Interpolated, InterpolationConfig, InterpolationTarget, Link, LinkOf,
+    Linked, LocalAddr, LocalTimeline, NetworkTarget, PeerAddr, PeerId, Predicted, PredictionManager, PredictionMetrics,
+    PredictionTarget, Replicate, ReplicationMetadata, ReplicationReceiver, ReplicationSender, RollbackPolicy,
 };
 use mock_instant::global::MockClock;
 
@@ -115,11 +116,21 @@ impl Player {
 
 /// What a client decides by itself.
 fn configure(app: &mut App, settings: Settings) {
-    let max_rollback_ticks = if settings.is_deep { DEEP_TICKS } else { RollbackPolicy::default().max_rollback_ticks };
-    let rollback_policy = RollbackPolicy { max_rollback_ticks, ..RollbackPolicy::default() };
+    let mut rollback_policy = RollbackPolicy::default();
+    if settings.is_tuned {
+        rollback_policy.max_rollback_ticks = DEEP_TICKS;
+        app.insert_resource(InterpolationConfig::default().with_min_delay(way_down(settings)));
+    }
     app.insert_resource(PredictionManager { rollback_policy, ..PredictionManager::default() });
     let delay = if settings.is_delayed { InputDelayConfig::balanced() } else { InputDelayConfig::no_input_delay() };
     app.insert_resource(InputTimelineConfig::default().with_input_delay(delay));
+}
+
+/// How old the state is at most, without losses, that comes just before the next one: what it takes to always have two.
+fn way_down(settings: Settings) -> Duration {
+    let Case { round_trip_ms, jitter_ms, .. } = settings.case;
+    let apart = if settings.is_sparse { SPARSE } else { TICK };
+    Duration::from_millis(u64::from(round_trip_ms / 2 + jitter_ms)) + apart
 }
 
 impl Peer for Session {

@@ -5,6 +5,7 @@ mod lightyear;
 mod protocol;
 mod settings;
 
+use crate::case::Case;
 use crate::peer::Peer;
 use settings::Settings;
 
@@ -15,14 +16,14 @@ pub enum Library {
     Foretell,
     /// lightyear by default.
     Lightyear,
-    /// lightyear, which may roll back as far as it may predict.
-    LightyearDeep,
+    /// lightyear, which may roll back as far as it may predict, and shows others as late as the link asks for.
+    LightyearTuned,
     /// lightyear with inputs that wait, so that it predicts 7 ticks at most.
     LightyearDelay,
     /// Foretell, with states every 100 ms.
     ForetellSparse,
-    /// lightyear, which may roll back as far, with states every 100 ms as in its examples.
-    LightyearSparse,
+    /// The same with states every 100 ms, as in its examples.
+    LightyearTunedSparse,
 }
 
 impl Library {
@@ -30,10 +31,10 @@ impl Library {
     pub const ALL: [Library; 6] = [
         Library::Foretell,
         Library::Lightyear,
-        Library::LightyearDeep,
+        Library::LightyearTuned,
         Library::LightyearDelay,
         Library::ForetellSparse,
-        Library::LightyearSparse,
+        Library::LightyearTunedSparse,
     ];
 
     /// As it is told in tables.
@@ -41,18 +42,19 @@ impl Library {
         match self {
             Library::Foretell => "foretell",
             Library::Lightyear => "lightyear",
-            Library::LightyearDeep => "lightyear, 100 ticks",
+            Library::LightyearTuned => "lightyear, tuned",
             Library::LightyearDelay => "lightyear, balanced",
             Library::ForetellSparse => "foretell, 10 Hz",
-            Library::LightyearSparse => "lightyear, 100 ticks, 10 Hz",
+            Library::LightyearTunedSparse => "lightyear, tuned, 10 Hz",
         }
     }
 
-    /// A session that begins.
-    pub fn start(self) -> Box<dyn Peer> {
+    /// A session that begins over such links.
+    pub fn start(self, case: Case) -> Box<dyn Peer> {
         let settings = Settings {
-            is_sparse: matches!(self, Library::ForetellSparse | Library::LightyearSparse),
-            is_deep: matches!(self, Library::LightyearDeep | Library::LightyearSparse),
+            case,
+            is_sparse: matches!(self, Library::ForetellSparse | Library::LightyearTunedSparse),
+            is_tuned: matches!(self, Library::LightyearTuned | Library::LightyearTunedSparse),
             is_delayed: self == Library::LightyearDelay,
         };
         match self {

@@ -62,7 +62,7 @@ pub fn register_client(app: &mut App) {
     app.add_systems(FixedPreUpdate, press.in_set(InputSystems::WriteClientInputs));
     app.add_systems(FixedUpdate, walk_on_client);
     app.add_systems(Update, read_clocks.after(InterpolationSystems::All));
-    app.add_observer(steer_controlled);
+    app.add_observer(steer_controlled).add_observer(smooth_predicted);
 }
 
 fn walk_on_server(mut bodies: Query<'_, '_, (&mut Position, &mut Velocity, &ActionState<Direction>)>) {
@@ -91,6 +91,11 @@ fn press(pressed: Res<'_, Pressed>, mut own: Query<'_, '_, &mut ActionState<Dire
 
 fn steer_controlled(trigger: On<'_, '_, Add, Controlled>, mut commands: Commands<'_, '_>) {
     commands.entity(trigger.entity).insert(InputMarker::<Direction>::default());
+}
+
+/// As the renderers of its examples do it: what is predicted is drawn between two ticks.
+fn smooth_predicted(trigger: On<'_, '_, Add, Predicted>, mut commands: Commands<'_, '_>) {
+    commands.entity(trigger.entity).insert(FrameInterpolate);
 }
 
 /// After the interpolation and before clocks are set for the next frame: what is drawn is of these moments.
