@@ -83,7 +83,7 @@ impl Figures {
         let per_client = |count: u64| count as f64 / PLAYERS as f64;
         let costs = &recorded.costs;
         let all = |of: &dyn Fn(&Player<'_>) -> Vec<f64>| {
-            let samples = players.iter().flat_map(|player| of(player));
+            let samples = players.iter().flat_map(of);
             Spread::of(samples.collect())
         };
         let blows = |of: fn(&Shown) -> At, off_m| all(&|player| player.right_again(recorded, of, off_m));

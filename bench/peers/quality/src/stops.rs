@@ -8,8 +8,10 @@ use crate::scene::TICK_HZ;
 const MOVED_M: f64 = 0.3;
 /// A fifth of a second, in states.
 const BEFORE: u32 = TICK_HZ as u32 / 5;
-/// Who stands for a tenth of a second has stopped.
-const STANDS: u32 = TICK_HZ as u32 / 10;
+/// Who stands for a quarter of a second has stopped.
+const STANDS: u32 = TICK_HZ as u32 / 4;
+/// It is not looked at the last eighth of a second before somebody sets off: who is drawn to do so too early is not beyond a stop.
+const SET_OFF: u32 = TICK_HZ as u32 / 8;
 /// From so long before a stop on it is looked where they are drawn, in states.
 const LOOK_BEFORE: f64 = 8.0;
 
@@ -17,7 +19,7 @@ const LOOK_BEFORE: f64 = 8.0;
 struct Stop {
     /// The first state in which the body stands.
     state: u32,
-    /// The last one in which it stands.
+    /// The last one that is looked at.
     until: u32,
     /// Where.
     place: [f64; 2],
@@ -47,7 +49,7 @@ fn stops(past: &Past, body: usize) -> impl Iterator<Item = Stop> + '_ {
         let [way_x, way_y] = [place[0] - before[0], place[1] - before[1]];
         let (moved, length) = ((place[0] - x).hypot(place[1] - y), way_x.hypot(way_y));
         let is_stop = until - state >= STANDS && moved > MOVED_M && length > 0.0;
-        is_stop.then(|| Stop { state, until, place, way: [way_x / length, way_y / length] })
+        is_stop.then(|| Stop { state, until: until - SET_OFF, place, way: [way_x / length, way_y / length] })
     })
 }
 

@@ -105,10 +105,7 @@ impl Player {
     }
 
     /// A component of the entity that is marked so.
-    fn marked<M: Component, C: Component + Clone>(&mut self) -> Option<C>
-    where
-        C: core::fmt::Debug,
-    {
+    fn marked<M: Component, C: Component + Clone>(&mut self) -> Option<C> {
         let world = self.app.world_mut();
         world.query_filtered::<&C, With<M>>().iter(world).next().cloned()
     }
