@@ -4,11 +4,16 @@ use super::settings::Settings;
 use crate::peer::{At, Counts, Datagram, Frame, Peer, Shown};
 use crate::scene::{Body, Keys, PLAYERS, TICK_HZ};
 use crate::script::Push;
+use core::time::Duration;
+use foretell::session::client::{INPUT_DELAY_MAX, InputDelay};
 use foretell::{
     Client, ClientConfig, Input, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, Server, ServerConfig, Simulate,
-    State, Step, Table, TickRate, Views, World,
+    State, Step, Table, Tick, TickRate, Views, World,
 };
 use foretell_bench::Spent;
+
+/// Beyond this round trip inputs wait, where they are to wait: what is left is predicted, about what lightyear's 7 ticks are.
+const FREE_RTT: Duration = Duration::from_millis(100);
 
 /// What a player presses.
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
@@ -66,6 +71,8 @@ struct Player {
     views: Views,
     /// When its last frame was.
     now: Instant,
+    /// For how many ticks the newest input waits.
+    input_delay: u32,
 }
 
 impl Session {
@@ -74,11 +81,15 @@ impl Session {
         let rules = || Rules { tick_rate: TickRate::hz(TICK_HZ), ..Rules::new(Plane::schema()) };
         let snapshot_rate = if settings.is_sparse { SendRate::Hz(10) } else { SendRate::EveryTick };
         let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
+        let waits = InputDelay::AboveRtt { rtt: FREE_RTT, ticks_max: INPUT_DELAY_MAX };
+        let input_delay = if settings.is_delayed { waits } else { InputDelay::default() };
+        let client_config = ClientConfig { input_delay, ..ClientConfig::default() };
         let player = |nth: usize| Player {
-            client: Client::new(rules(), ClientConfig::default(), nth as u64 + 1),
+            client: Client::new(rules(), client_config, nth as u64 + 1),
             world: Plane::default(),
             views: Views::new(),
             now: Instant::ZERO,
+            input_delay: 0,
         };
         Session {
             server: Server::new(rules(), config, 0, Instant::ZERO),
@@ -133,20 +144,28 @@ impl Peer for Session {
 
     fn frame(&mut self, at: Frame<'_>, spent: &mut Spent) -> Vec<Datagram> {
         let Session { players, outbox, .. } = self;
-        let Player { client, world, views, now } = &mut players[at.player];
+        let Player { client, world, views, now, input_delay } = &mut players[at.player];
         *now = at.now;
+        let mut counts_in = None;
         spent.time(|| {
             for (_, datagram) in at.come {
                 client.receive(at.now, datagram).expect("the server's datagrams are well-formed");
             }
-            client.update(at.now, world, &mut |_| Buttons::from(at.keys), outbox);
+            let mut input = |tick| {
+                counts_in = Some(tick);
+                Buttons::from(at.keys)
+            };
+            client.update(at.now, world, &mut input, outbox);
             client.present(at.now, views);
         });
+        // Of the tick that has just run where nothing waits.
+        let waits = counts_in.map(|tick: Tick| (tick.get() + 1).saturating_sub(client.tick().get()));
+        *input_delay = waits.unwrap_or(*input_delay);
         self.sent(Some(at.player))
     }
 
     fn shown(&mut self, player: usize) -> Option<Shown> {
-        let Player { client, views, now, .. } = &self.players[player];
+        let Player { client, views, now, input_delay, .. } = &self.players[player];
         let place = |position: [f64; 3]| [position[0], position[1]];
         let own = views.iter().find(|view| Some(view.owner) == client.player())?;
         let other = views.iter().find(|view| Some(view.owner) != client.player())?;
@@ -158,7 +177,7 @@ impl Peer for Session {
             own: At { state: newest - 1.0 + client.tick_fraction(*now), position: place(own.pose().position) },
             simulated: At { state: newest, position: simulated.position.map(f64::from) },
             other: At { state: client.playout_cursor(*now)?.as_ticks(), position: place(other.pose().position) },
-            input_delay_ticks: 0.0,
+            input_delay_ticks: f64::from(*input_delay),
         })
     }
 

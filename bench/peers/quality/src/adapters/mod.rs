@@ -20,6 +20,8 @@ pub enum Library {
     LightyearTuned,
     /// lightyear with inputs that wait, so that it predicts 7 ticks at most.
     LightyearDelay,
+    /// Foretell with inputs that wait where the round trip is longer than 100 ms.
+    ForetellDelay,
     /// Foretell, with states every 100 ms.
     ForetellSparse,
     /// The same with states every 100 ms, as in its examples.
@@ -28,10 +30,11 @@ pub enum Library {
 
 impl Library {
     /// In the order of columns.
-    pub const ALL: [Library; 6] = [
+    pub const ALL: [Library; 7] = [
         Library::Foretell,
         Library::Lightyear,
         Library::LightyearTuned,
+        Library::ForetellDelay,
         Library::LightyearDelay,
         Library::ForetellSparse,
         Library::LightyearTunedSparse,
@@ -44,6 +47,7 @@ impl Library {
             Library::Lightyear => "lightyear",
             Library::LightyearTuned => "lightyear, tuned",
             Library::LightyearDelay => "lightyear, balanced",
+            Library::ForetellDelay => "foretell, above 100 ms",
             Library::ForetellSparse => "foretell, 10 Hz",
             Library::LightyearTunedSparse => "lightyear, tuned, 10 Hz",
         }
@@ -55,10 +59,12 @@ impl Library {
             case,
             is_sparse: matches!(self, Library::ForetellSparse | Library::LightyearTunedSparse),
             is_tuned: matches!(self, Library::LightyearTuned | Library::LightyearTunedSparse),
-            is_delayed: self == Library::LightyearDelay,
+            is_delayed: matches!(self, Library::ForetellDelay | Library::LightyearDelay),
         };
         match self {
-            Library::Foretell | Library::ForetellSparse => Box::new(foretell::Session::new(settings)),
+            Library::Foretell | Library::ForetellDelay | Library::ForetellSparse => {
+                Box::new(foretell::Session::new(settings))
+            }
             _ => Box::new(lightyear::Session::new(settings)),
         }
     }

@@ -11,6 +11,6 @@ pub struct Settings {
     pub is_sparse: bool,
     /// A client may roll back 100 ticks, not 20, and shows others as late as the link asks for (lightyear).
     pub is_tuned: bool,
-    /// Inputs wait where the round trip is long (lightyear's balanced delay).
+    /// Inputs wait where the round trip is long: beyond 100 ms in Foretell, lightyear's balanced delay.
     pub is_delayed: bool,
 }
