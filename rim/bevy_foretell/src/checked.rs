@@ -6,8 +6,8 @@
 
 use crate::column::Column;
 use crate::entity::{Gone, Networked};
-use crate::plugin::Simulation;
 use crate::registry::Registry;
+use crate::schedules::Simulation;
 use bevy_ecs::component::ComponentId;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::{Component, Entity, Mut, Schedule, System, World};

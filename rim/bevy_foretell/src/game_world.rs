@@ -5,18 +5,17 @@ use crate::column::{Column, Difference, Saved};
 use crate::directory::{Directory, revive};
 use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::hierarchy::Hierarchy;
-use crate::messages;
-use crate::plugin::{Hooks, Settings, Simulation};
 use crate::registry::Registry;
+use crate::schedules::Simulation;
+use crate::settings::{Hooks, Settings, config_of, horizon_ticks};
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
+use crate::step_messages;
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
 use bevy_ecs::hierarchy::ChildOf;
 use bevy_ecs::prelude::{Entity, Has, Mut, With, World};
 use bevy_ecs::query::QueryState;
-use foretell::{
-    Input, InterestRules, Newcomer, Owned, Reason, Role, Rows, Rules, Schema, SessionConfig, Simulate, Step,
-};
+use foretell::{Input, InterestRules, Newcomer, Owned, Reason, Role, Rows, Rules, Schema, Simulate, Step};
 
 /// A game of Bevy's as a [`foretell::World`]: what is registered is saved, published and adopted, and a step runs
 /// [`Simulation`]. The plugin has one in each app; by itself it is for tests of a game
@@ -62,17 +61,6 @@ pub struct SavedWorld {
     there: Vec<(Owned, Entity)>,
     /// As many as there are columns, or none.
     columns: Vec<Saved>,
-}
-
-/// How sessions of what is registered are configured.
-pub(crate) fn config_of(world: &World) -> SessionConfig {
-    let settings = world.get_resource::<Settings>().expect("the game adds ForetellPlugin");
-    settings.config(world.resource::<Registry>())
-}
-
-/// For how many ticks what is gone may come back on a client.
-pub(crate) fn horizon_ticks(config: &SessionConfig) -> u32 {
-    config.rules.tick_rate.ticks_in(config.client.horizon) + 2
 }
 
 impl<I: Input + Send + Sync> GameWorld<I> {
@@ -211,7 +199,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let mut inputs = self.ecs.resource_mut::<StepInputs<I>>();
         inputs.0.clear();
         inputs.0.extend_from_slice(step.inputs());
-        messages::begin_step(step, &mut self.ecs);
+        step_messages::begin_step(step, &mut self.ecs);
         let shoots = self.ecs.resource::<RewoundFor<I>>().0;
         let mut current = self.ecs.resource_mut::<CurrentStep>();
         current.begin(step);

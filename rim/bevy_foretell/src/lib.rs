@@ -16,12 +16,16 @@ mod local;
 mod messages;
 #[cfg(feature = "net")]
 mod net;
+mod play;
 mod plugin;
 mod registry;
 pub mod rig;
 mod rolled_back;
+mod schedules;
 mod session;
+mod settings;
 mod step;
+mod step_messages;
 
 #[cfg(feature = "rapier")]
 pub use bodies::{Bodies, BodyComponent, move_bodies, prepare_bodies};
@@ -39,9 +43,13 @@ pub use foretell::{EffectKind, Input, InterestRules, Message, Newcomer, PlayerId
 pub use foretell_net::Access;
 pub use game_world::{GameWorld, SavedWorld};
 pub use local::LocalServer;
-pub use messages::{Received, Say, StepMessages, Unsent};
+pub use messages::{Received, Say, Unsent};
 #[cfg(feature = "net")]
 pub use net::{Connect, Serve, Serving, insecure_token};
-pub use plugin::{ForetellApp, ForetellPlugin, ReadInput, Simulation};
-pub use session::{Leave, LocalPlayer, Play, Pressed, Stats};
+pub use play::Play;
+pub use plugin::ForetellPlugin;
+pub use registry::ForetellApp;
+pub use schedules::{ReadInput, Simulation};
+pub use session::{Leave, LocalPlayer, Pressed, Stats};
 pub use step::{StepCommands, StepInputs};
+pub use step_messages::StepMessages;

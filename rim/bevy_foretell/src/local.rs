@@ -2,8 +2,8 @@
 
 use crate::driver::Network;
 use crate::game_world::GameWorld;
+use crate::play::Play;
 use crate::rig::{hand_over, headless, take_out};
-use crate::session::Play;
 use bevy_app::App;
 use bevy_ecs::prelude::World;
 use bevy_time::TimeUpdateStrategy;

@@ -1,11 +1,11 @@
-//! Messages of the game's own: sent by a trigger, received by an observer, and those in steps as a resource.
+//! Messages of the game's own: sent by a trigger, received by an observer.
 
 use crate::driver::{Driver, End};
-use crate::registry::Registry;
+use crate::step_messages;
 use bevy_app::App;
-use bevy_ecs::prelude::{Event, Mut, On, ResMut, Resource, World};
+use bevy_ecs::prelude::{Event, On, ResMut, Resource, World};
 use foretell::session::SendError;
-use foretell::{Delivery, Input, Message, PlayerId, ReceivedMessage, Step, To};
+use foretell::{Delivery, Input, Message, PlayerId, ReceivedMessage, To};
 
 /// Sends a message: `commands.trigger(Say::to_server(Chat("hi")))`. It goes with the next frame.
 #[derive(Event, Clone, Debug)]
@@ -44,43 +44,28 @@ pub struct Received<M: Send + Sync + 'static> {
     pub message: M,
 }
 
-/// The messages of type `M` that belong to a step ([`Delivery::InStep`]), ascending by player, those of one as they were sent.
-#[derive(Resource, Debug)]
-pub struct StepMessages<M: Send + Sync + 'static>(Vec<(PlayerId, M)>);
-
-impl<M: Send + Sync + 'static> StepMessages<M> {
-    /// Each with who has sent it.
-    pub fn iter(&self) -> impl Iterator<Item = (PlayerId, &M)> {
-        self.0.iter().map(|(player, message)| (*player, message))
-    }
-}
-
 /// Sends one message.
 type Sending<I> = Box<dyn FnOnce(&mut dyn Driver<I>, &mut World) + Send + Sync>;
 
-/// What is known of the types of messages, and what waits to be sent.
+/// What is known of the types of messages that are told, and what waits to be sent.
 #[derive(Resource)]
 pub(crate) struct MessageTypes<I: 'static> {
     tell: Vec<fn(&ReceivedMessage, &mut World)>,
-    take: Vec<fn(&Step<'_, I>, &mut World)>,
     waiting: Vec<Sending<I>>,
 }
 
 impl<I> Default for MessageTypes<I> {
     fn default() -> MessageTypes<I> {
-        MessageTypes { tell: Vec::new(), take: Vec::new(), waiting: Vec::new() }
+        MessageTypes { tell: Vec::new(), waiting: Vec::new() }
     }
 }
 
 /// Makes a type known: to what is told, or to steps, and to what sends.
 pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App) {
-    let mut types = app.world_mut().resource_mut::<MessageTypes<I>>();
     if M::DELIVERY == Delivery::InStep {
-        types.take.push(take::<I, M>);
-        app.insert_resource(StepMessages::<M>(Vec::new()));
-        app.world_mut().resource_mut::<Registry>().constant::<StepMessages<M>>();
+        step_messages::register::<I, M>(app);
     } else {
-        types.tell.push(tell::<M>);
+        app.world_mut().resource_mut::<MessageTypes<I>>().tell.push(tell::<M>);
     }
     app.add_observer(|said: On<Say<M>>, mut types: ResMut<MessageTypes<I>>| {
         let Say { to, message } = said.event().clone();
@@ -109,20 +94,6 @@ fn send<I: Input + Send + Sync, M: Message>(
 fn tell<M: Message + Clone>(received: &ReceivedMessage, world: &mut World) {
     if let Some(message) = received.get::<M>() {
         world.trigger(Received { from: received.from(), message: message.clone() });
-    }
-}
-
-fn take<I, M: Message + Clone>(step: &Step<'_, I>, world: &mut World) {
-    let messages = step.messages::<M>().map(|sent| (sent.player, sent.message.clone())).collect();
-    world.insert_resource(StepMessages::<M>(messages));
-}
-
-/// Puts the messages of a step where systems find them.
-pub(crate) fn begin_step<I: Input + Send + Sync>(step: &Step<'_, I>, world: &mut World) {
-    if !world.resource::<MessageTypes<I>>().take.is_empty() {
-        world.resource_scope(|world, types: Mut<MessageTypes<I>>| {
-            types.take.iter().for_each(|take| take(step, world));
-        });
     }
 }
 

@@ -1,4 +1,4 @@
-//! The plugin, and what a game registers with it.
+//! The plugin.
 
 use crate::directory::Directory;
 use crate::display::{self, Shown};
@@ -7,29 +7,18 @@ use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
 use crate::registry::Registry;
+use crate::schedules::{ReadInput, Simulation};
 use crate::session::{self, LocalPlayer, Pressed, Stats};
+use crate::settings::{Configure, Hooks, Settings};
 use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
+use crate::step_messages::StepMessageTypes;
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::prelude::{IntoScheduleConfigs, Mut, Resource, Schedule, World};
-use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor};
+use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, Schedule, World};
+use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_transform::TransformSystems;
-use foretell::{Input, InterestRules, Message, Newcomer, Reason, Rules, SessionConfig, State, TickRate};
+use foretell::{Input, InterestRules, Message, Newcomer, Reason, SessionConfig, TickRate};
 use std::sync::Arc;
-
-/// The schedule that is one tick of the simulation: the same systems on server and client, and in each re-simulation. The session
-/// runs it; as often as ticks are due, and as ticks are simulated again. Systems in it read nothing but what is registered, the
-/// [step](crate::StepCommands) and constants.
-///
-/// Two systems of which one writes what the other uses have to be ordered, else the first run panics and names them: in another
-/// order they might come to something else on the other end.
-#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Simulation;
-
-/// The schedule in which the game writes what its player presses into [`Pressed`]: once in each frame, before its ticks.
-#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ReadInput;
 
 /// Foretell in Bevy: one plugin for server, client, host and single player. `I` is what a player presses in a tick.
 ///
@@ -43,46 +32,11 @@ pub struct ForetellPlugin<I> {
     checked: bool,
 }
 
-/// Whether somebody may join.
-type Admit = fn(&World, &Newcomer) -> Result<(), Reason>;
-/// Where the rules are of what players see.
-type FindRules = fn(&World) -> Option<&dyn InterestRules>;
-
-/// What the server asks the game.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Hooks {
-    pub admit: Option<Admit>,
-    pub interest: Option<FindRules>,
-}
-
 /// Makes a type of messages known.
 #[derive(Clone, Copy)]
 struct MessageType {
     in_rules: fn(&mut Registry),
     in_app: fn(&mut App),
-}
-
-/// Changes the settings of a session.
-type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
-
-/// How sessions are configured.
-#[derive(Resource)]
-pub(crate) struct Settings {
-    pub rate: TickRate,
-    pub configure: Configure,
-    pub hooks: Hooks,
-    pub checked: bool,
-}
-
-impl Settings {
-    /// The configuration of a session of what is registered.
-    pub fn config(&self, registry: &Registry) -> SessionConfig {
-        let (messages, fingerprints) = (registry.messages.clone(), registry.fingerprints.clone());
-        let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
-        let mut config = SessionConfig::new(rules);
-        (self.configure)(&mut config);
-        config
-    }
 }
 
 impl<I: Input + Send + Sync> ForetellPlugin<I> {
@@ -180,6 +134,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
             checked: self.checked,
         });
         world.init_resource::<MessageTypes<I>>();
+        world.init_resource::<StepMessageTypes<I>>();
         world.insert_resource(RewoundFor(self.rewound_for));
         world.init_resource::<Directory>();
         world.insert_resource(StepInputs::<I>(Vec::new()));
@@ -199,73 +154,5 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         self.messages.iter().for_each(|known| (known.in_app)(app));
         app.add_systems(PreUpdate, session::run::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
-    }
-}
-
-/// What a game registers, after it has added [`ForetellPlugin`] and before a session begins. The order has to be the same on both ends.
-///
-/// # Panics
-/// Each of them, where there is no plugin; `networked` also when the type is registered already.
-pub trait ForetellApp {
-    /// Entities with this component are told to other players, and it is saved, compared and rolled back. What of it is told to whom,
-    /// and how it is shown, its derive says: [`State`].
-    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
-
-    /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
-    /// in its parent's, as its `Transform` is. The order of children is another one on each end.
-    fn networked_children(&mut self) -> &mut Self;
-
-    /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:
-    /// gravity and scenery, the same on both ends. It is told as by [`networked`](ForetellApp::networked).
-    #[cfg(feature = "rapier")]
-    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut Self;
-
-    /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and can work out on both
-    /// ends.
-    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
-
-    /// The same for a resource. A client that joins has its own: what it is to know of the server's is a component.
-    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
-
-    /// This component or resource never changes while a session runs, and is the same on both ends: steps may read it. Of account where
-    /// the plugin is [checked](ForetellPlugin::checked).
-    fn constant<C: Component>(&mut self) -> &mut Self;
-}
-
-/// What is registered, to be added to.
-fn registry(app: &mut App) -> Mut<'_, Registry> {
-    app.world_mut().get_resource_mut::<Registry>().expect("the game adds ForetellPlugin before it registers")
-}
-
-impl ForetellApp for App {
-    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut App {
-        registry(self).networked::<C>();
-        self
-    }
-
-    fn networked_children(&mut self) -> &mut App {
-        registry(self).children();
-        self
-    }
-
-    #[cfg(feature = "rapier")]
-    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut App {
-        registry(self).bodies::<C>(make);
-        self
-    }
-
-    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
-        registry(self).rolled_back::<C>();
-        self
-    }
-
-    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
-        registry(self).rolled_back_resource::<R>();
-        self
-    }
-
-    fn constant<C: Component>(&mut self) -> &mut App {
-        registry(self).constant::<C>();
-        self
     }
 }

@@ -5,9 +5,10 @@ use crate::bodies::{BodyColumn, BodyComponent};
 use crate::column::{Column, NetworkedColumn, add_to};
 use crate::hierarchy::Parent;
 use crate::rolled_back::{ResourceColumn, RolledBackColumn};
+use bevy_app::App;
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::hierarchy::{ChildOf, Children};
-use bevy_ecs::prelude::{Resource, World};
+use bevy_ecs::prelude::{Mut, Resource, World};
 use foretell::session::Fingerprint;
 use foretell::{Message, Messages, Schema, State};
 #[cfg(feature = "rapier")]
@@ -88,5 +89,73 @@ impl Registry {
     /// A set of columns of its own, without values.
     pub fn columns(&self) -> Vec<Box<dyn Column>> {
         self.columns.iter().map(|make| make()).collect()
+    }
+}
+
+/// What a game registers, after it has added [`ForetellPlugin`](crate::ForetellPlugin) and before a session begins. The order has to be the same on both ends.
+///
+/// # Panics
+/// Each of them, where there is no plugin; `networked` also when the type is registered already.
+pub trait ForetellApp {
+    /// Entities with this component are told to other players, and it is saved, compared and rolled back. What of it is told to whom,
+    /// and how it is shown, its derive says: [`State`].
+    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
+
+    /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
+    /// in its parent's, as its `Transform` is. The order of children is another one on each end.
+    fn networked_children(&mut self) -> &mut Self;
+
+    /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:
+    /// gravity and scenery, the same on both ends. It is told as by [`networked`](ForetellApp::networked).
+    #[cfg(feature = "rapier")]
+    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut Self;
+
+    /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and can work out on both
+    /// ends.
+    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
+
+    /// The same for a resource. A client that joins has its own: what it is to know of the server's is a component.
+    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
+
+    /// This component or resource never changes while a session runs, and is the same on both ends: steps may read it. Of account where
+    /// the plugin is [checked](crate::ForetellPlugin::checked).
+    fn constant<C: Component>(&mut self) -> &mut Self;
+}
+
+/// What is registered, to be added to.
+fn registry(app: &mut App) -> Mut<'_, Registry> {
+    app.world_mut().get_resource_mut::<Registry>().expect("the game adds ForetellPlugin before it registers")
+}
+
+impl ForetellApp for App {
+    fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut App {
+        registry(self).networked::<C>();
+        self
+    }
+
+    fn networked_children(&mut self) -> &mut App {
+        registry(self).children();
+        self
+    }
+
+    #[cfg(feature = "rapier")]
+    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut App {
+        registry(self).bodies::<C>(make);
+        self
+    }
+
+    fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
+        registry(self).rolled_back::<C>();
+        self
+    }
+
+    fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
+        registry(self).rolled_back_resource::<R>();
+        self
+    }
+
+    fn constant<C: Component>(&mut self) -> &mut App {
+        registry(self).constant::<C>();
+        self
     }
 }

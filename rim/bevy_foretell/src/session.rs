@@ -1,40 +1,18 @@
 //! The session of a program: one system runs it in each frame, whatever it is.
 
 use crate::display::Shown;
-use crate::driver::{ByHand, Driver, End, Over};
+use crate::driver::{Driver, End};
 use crate::events::{self, Connection, NotConnected, ServerSaid};
-use crate::game_world::{GameWorld, config_of, horizon_ticks};
-use crate::local::{LocalServer, Locally};
+use crate::game_world::GameWorld;
 use crate::messages;
-#[cfg(feature = "net")]
-use crate::net;
-use crate::plugin::ReadInput;
+use crate::play::Play;
+use crate::schedules::ReadInput;
+use crate::settings::{config_of, horizon_ticks};
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
 use core::ops::{Deref, DerefMut};
 use foretell::session::client::ClientStats;
-use foretell::{ClientState, Frame, Input, Instant, PlayerId, Session, SessionConfig, Start};
-
-/// How this program plays: insert it, and the session begins with the next frame. While there is one, another replaces it: what was
-/// there of the former is despawned. [`Leave`] ends it.
-#[derive(Resource)]
-pub enum Play {
-    /// Alone: this program has the authority, and nothing is predicted.
-    Alone,
-    /// Alone as well, and as if it were over a network: predicted and corrected.
-    Local(LocalServer),
-    /// Nobody plays here, others join.
-    #[cfg(feature = "net")]
-    Serve(net::Serve),
-    /// Who plays here has the authority, others join.
-    #[cfg(feature = "net")]
-    Host(net::Serve),
-    /// On a server elsewhere.
-    #[cfg(feature = "net")]
-    Connect(net::Connect),
-    /// Over a network that the game has itself: it moves [`Datagrams`](crate::Datagrams).
-    ByHand(Start),
-}
+use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 
 /// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins.
 #[derive(Resource, Debug)]
@@ -151,48 +129,6 @@ fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     world.insert_resource(Stats(None));
     world.insert_resource(Shown::default());
     events::set_connection(world, Connection::Offline);
-}
-
-impl Play {
-    fn is_client(&self) -> bool {
-        match self {
-            Play::ByHand(start) => matches!(start, Start::Client { .. }),
-            Play::Alone => false,
-            Play::Local(_) => true,
-            #[cfg(feature = "net")]
-            Play::Serve(_) | Play::Host(_) => false,
-            #[cfg(feature = "net")]
-            Play::Connect(_) => true,
-        }
-    }
-
-    #[cfg_attr(not(feature = "net"), expect(unused_variables, reason = "only a network says something of itself"))]
-    fn driver<I: Input + Send + Sync>(self, world: &mut World, config: SessionConfig, now: Instant) -> Begun<I> {
-        let start = |start| Session::start(start, config.clone(), now);
-        Ok(match self {
-            Play::Alone => Box::new(Over::new(start(Start::Single), ByHand)),
-            Play::ByHand(how) => Box::new(Over::new(start(how), ByHand)),
-            Play::Local(local) => Box::new(Over::new(start(Start::Client { nonce: 1 }), Locally::new(local, now))),
-            #[cfg(feature = "net")]
-            Play::Serve(serve) => served(world, net::serve(serve, config, false)?),
-            #[cfg(feature = "net")]
-            Play::Host(serve) => served(world, net::serve(serve, config, true)?),
-            #[cfg(feature = "net")]
-            Play::Connect(connect) => Box::new(net::Joined::new(connect, config)?),
-        })
-    }
-}
-
-/// A session that has begun, or why it has not.
-type Begun<I> = Result<Box<dyn Driver<I>>, String>;
-
-#[cfg(feature = "net")]
-fn served<I: Input + Send + Sync>(
-    world: &mut World,
-    (session, serving): (Over<I, net::Port>, net::Serving),
-) -> Box<dyn Driver<I>> {
-    world.insert_resource(serving);
-    Box::new(session)
 }
 
 /// Tells what an update has done.

@@ -1,0 +1,52 @@
+//! How sessions are configured, and what their server asks the game.
+
+use crate::registry::Registry;
+use bevy_ecs::prelude::{Resource, World};
+use foretell::{InterestRules, Newcomer, Reason, Rules, SessionConfig, TickRate};
+use std::sync::Arc;
+
+/// Whether somebody may join.
+type Admit = fn(&World, &Newcomer) -> Result<(), Reason>;
+/// Where the rules are of what players see.
+type FindRules = fn(&World) -> Option<&dyn InterestRules>;
+
+/// What the server asks the game.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hooks {
+    pub admit: Option<Admit>,
+    pub interest: Option<FindRules>,
+}
+
+/// Changes the settings of a session.
+pub(crate) type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
+
+/// How sessions are configured.
+#[derive(Resource)]
+pub(crate) struct Settings {
+    pub rate: TickRate,
+    pub configure: Configure,
+    pub hooks: Hooks,
+    pub checked: bool,
+}
+
+impl Settings {
+    /// The configuration of a session of what is registered.
+    pub fn config(&self, registry: &Registry) -> SessionConfig {
+        let (messages, fingerprints) = (registry.messages.clone(), registry.fingerprints.clone());
+        let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
+        let mut config = SessionConfig::new(rules);
+        (self.configure)(&mut config);
+        config
+    }
+}
+
+/// How sessions of what is registered are configured.
+pub(crate) fn config_of(world: &World) -> SessionConfig {
+    let settings = world.get_resource::<Settings>().expect("the game adds ForetellPlugin");
+    settings.config(world.resource::<Registry>())
+}
+
+/// For how many ticks what is gone may come back on a client.
+pub(crate) fn horizon_ticks(config: &SessionConfig) -> u32 {
+    config.rules.tick_rate.ticks_in(config.client.horizon) + 2
+}
