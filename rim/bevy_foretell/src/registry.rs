@@ -110,8 +110,8 @@ pub trait ForetellApp {
     #[cfg(feature = "rapier")]
     fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut Self;
 
-    /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and can work out on both
-    /// ends.
+    /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and both ends can work out
+    /// from what is told. What goes by inputs can't be, as the server may have another in the place of one that comes late.
     fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut Self;
 
     /// The same for a resource. A client that joins has its own: what it is to know of the server's is a component.
