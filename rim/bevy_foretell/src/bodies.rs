@@ -4,13 +4,13 @@ use crate::column::{Column, Difference, Saved};
 use crate::directory::Directory;
 use crate::entity::Networked;
 use crate::step::StepCommands;
-use bevy_ecs::change_detection::Tick as ChangeTick;
+use bevy_ecs::change_detection::{DetectChanges, Mut, Ref, Tick as ChangeTick};
 use bevy_ecs::component::{Component, ComponentId, Mutable};
-use bevy_ecs::prelude::{Query, ResMut, Resource, World};
+use bevy_ecs::prelude::{ParamSet, Query, ResMut, Resource, World};
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use foretell::Rows;
-use foretell_rapier::{Blueprint, Physics};
+use foretell_rapier::{Blueprint, Body, Physics};
 
 /// A component with a body: its state is told, and by its plan the body is made.
 pub trait BodyComponent: Component<Mutability = Mutable> + Blueprint {}
@@ -48,25 +48,36 @@ impl<C> DerefMut for Bodies<C> {
     }
 }
 
+/// Each component, and whose it is.
+type Components<C> = (Ref<'static, Networked>, Ref<'static, C>);
+/// The same, to be written.
+type Written<C> = (&'static Networked, &'static mut C);
+
 impl<C: BodyComponent> Bodies<C> {
-    /// There is a body for each component, of its owner and by its design, and no other.
-    fn match_components<'a>(&mut self, components: impl Iterator<Item = (&'a Networked, &'a C)>) {
-        let mut there = Vec::new();
-        for (of, component) in components.filter(|(_, component)| component.body().is_some()) {
-            there.push(of.name());
-            match self.physics.owner(of.name()) {
-                None => self.physics.insert(of.owned(), component),
-                Some(owner) => {
-                    self.physics.redesign(of.name(), component);
+    /// There is a body for each component, of its owner and by its design, and no other. Looks at what has changed since its system
+    /// has run last.
+    fn match_components(&mut self, step: &StepCommands, components: &Query<Components<C>>) {
+        let mut new = Vec::new();
+        for (of, component) in components.iter().filter(|(of, component)| of.is_changed() || component.is_changed()) {
+            match (self.physics.owner(of.name()), component.body()) {
+                (None, Some(_)) => new.push((*of, C::clone(&component))),
+                (Some(_), None) => _ = self.physics.despawn(of.name()),
+                (Some(owner), Some(_)) => {
+                    self.physics.redesign(of.name(), &*component);
                     if owner != of.owner() {
                         self.physics.set_owner(of.name(), of.owner());
                     }
                 }
+                (None, None) => {}
             }
         }
-        if self.physics.entities().count() > there.len() {
-            there.sort_unstable();
-            self.physics.retain(|of| there.binary_search(&of.entity).is_ok());
+        // What Rapier's next step comes to goes by the order in which bodies came.
+        new.sort_unstable_by_key(|(of, _)| *of);
+        new.iter().for_each(|(of, component)| self.physics.insert(of.owned(), component));
+        let with_body = components.iter().filter(|(_, component)| component.body().is_some());
+        if self.physics.entities().count() != with_body.count() {
+            let has_component = |name| step.find(name).is_some_and(|id| components.contains(id));
+            self.physics.retain(|of| has_component(of.entity));
         }
     }
 }
@@ -76,28 +87,41 @@ impl<C: BodyComponent> Bodies<C> {
 pub fn prepare_bodies<C: BodyComponent>(
     step: StepCommands,
     mut bodies: ResMut<Bodies<C>>,
-    components: Query<(&Networked, &C)>,
+    components: Query<Components<C>>,
 ) {
-    bodies.match_components(components.iter().sort::<&Networked>());
+    bodies.match_components(&step, &components);
     bodies.prepare(&step.as_step());
 }
 
 /// A system that ends it: Rapier's step, after which components have the state of their bodies.
+#[expect(clippy::type_complexity, reason = "one query after the other")]
 pub fn move_bodies<C: BodyComponent>(
     mut step: StepCommands,
     mut bodies: ResMut<Bodies<C>>,
-    mut components: Query<(&Networked, &mut C)>,
+    mut components: ParamSet<(Query<Components<C>>, Query<Written<C>>)>,
 ) {
-    bodies.match_components(components.iter().sort::<&Networked>());
+    bodies.match_components(&step, &components.p0());
     bodies.advance(&step.as_step());
     bodies.each_contact(|one, other| step.touch_owned(one, other));
+    let mut components = components.p1();
     for (name, now) in bodies.changed() {
-        let Some(Ok((_, mut component))) = step.find(name).map(|id| components.get_mut(id)) else { continue };
-        if component.body().is_some_and(|known| !known.same_bits(&now))
-            && let Some(body) = component.body_mut()
-        {
-            *body = now;
+        if let Some(Ok((_, mut component))) = step.find(name).map(|id| components.get_mut(id)) {
+            set_body(&mut component, &now);
         }
+    }
+    // What a system has written into one does nothing, though its body sleeps.
+    for (of, mut component) in components.iter_mut().filter(|(_, component)| component.is_changed()) {
+        if let Some(now) = bodies.state(of.name()) {
+            set_body(&mut component, &now);
+        }
+    }
+}
+
+fn set_body<C: BodyComponent>(component: &mut Mut<C>, now: &Body) {
+    if component.body().is_some_and(|known| !known.same_bits(now))
+        && let Some(body) = component.body_mut()
+    {
+        *body = *now;
     }
 }
 

@@ -37,7 +37,7 @@ impl Checker {
         let (mut writers, mut refused) = (Vec::new(), Vec::new());
         world.schedule_scope(Simulation, |world, schedule| {
             if let Err(error) = schedule.initialize(world) {
-                panic!("{error:?}");
+                panic!("{}", error.to_string(schedule.graph(), world));
             }
             look(world, schedule, &known, &mut writers, &mut refused);
         });
@@ -74,9 +74,11 @@ fn look(
         unknown.dedup();
         for component in unknown {
             let component = world.components().get_name(component).map(|name| name.to_string()).unwrap_or_default();
-            refused.push(format!(
-                "- {name} asks for {component}, which is not registered: `networked`, `rolled_back` or, if it never changes, `constant`"
-            ));
+            let how = match component.rsplit("::").next() {
+                Some("ChildOf" | "Children") => "`networked_children`",
+                _ => "`networked`, `rolled_back` or, if it never changes, `constant`",
+            };
+            refused.push(format!("- {name} asks for {component}, which is not registered: {how}"));
         }
         writers.push(Writer { name, writes });
     }

@@ -4,7 +4,8 @@
 
 use crate::NetEntity;
 use crate::entity::{Gone, Networked};
-use crate::hierarchy::{named_from, with_unnamed_below};
+use crate::hierarchy::{named_below, with_unnamed_below};
+use bevy_ecs::component::ComponentId;
 use bevy_ecs::hierarchy::ChildOf;
 use bevy_ecs::prelude::{Entity, Resource, World};
 use bevy_ecs::query::Allow;
@@ -14,6 +15,10 @@ use foretell::{Owned, Tick};
 #[derive(Resource, Default)]
 pub(crate) struct Directory {
     entries: Vec<(NetEntity, Entity)>,
+    /// The components that an entity has not before it is given them: those that are saved, and those that are set before each step.
+    pub saved: Vec<ComponentId>,
+    /// Whether it is told whose child an entity is.
+    pub tells_children: bool,
     /// The newest tick that was simulated.
     pub newest: Tick,
 }
@@ -48,7 +53,11 @@ impl Directory {
             self.set(of.entity, id);
             return id;
         };
-        revive(world, id);
+        if world.get::<Gone>(id).is_some() {
+            // What it had in a state that was gone back from, or before it was despawned, it has not.
+            self.forget(world, id, &[]);
+            revive(world, id);
+        }
         self.name(world, id, of);
         id
     }
@@ -61,26 +70,39 @@ impl Directory {
         self.set(of.entity, id);
     }
 
-    /// It is not in the state any more, nor what is below it and has no name.
-    pub fn remove(&self, world: &mut World, id: Entity) {
-        if world.get_entity(id).is_ok() {
-            let gone = Gone { since: self.newest };
-            with_unnamed_below(world, id).into_iter().for_each(|id| _ = world.entity_mut(id).insert(gone));
+    /// Takes from an entity what is saved, but for what it is about to be given.
+    pub fn forget(&self, world: &mut World, id: Entity, given: &[ComponentId]) {
+        let mut entity = world.entity_mut(id);
+        for component in self.saved.iter().filter(|component| !given.contains(component)) {
+            entity.remove_by_id(*component);
         }
+    }
+
+    /// It is not in the state any more, nor what is below it and has no name. Where it is told whose child an entity is, it is in no list of
+    /// children any more, and has none: that comes back with them.
+    pub fn remove(&self, world: &mut World, id: Entity) {
+        if world.get_entity(id).is_err() {
+            return;
+        }
+        if self.tells_children {
+            let named = named_below(world, id);
+            named.into_iter().chain([id]).for_each(|id| _ = world.entity_mut(id).remove::<ChildOf>());
+        }
+        let gone = Gone { since: self.newest };
+        with_unnamed_below(world, id).into_iter().for_each(|id| _ = world.entity_mut(id).insert(gone));
     }
 
     /// The same, and what is below it.
     pub fn remove_all(&self, world: &mut World, id: Entity) {
-        if world.get_entity(id).is_ok() {
-            named_from(world, id).into_iter().for_each(|id| self.remove(world, id));
-        }
+        let below = named_below(world, id);
+        below.into_iter().chain([id]).for_each(|id| self.remove(world, id));
     }
 
     /// Despawns these, for good, and forgets who is not there any more.
     pub fn despawn(&mut self, world: &mut World, gone: &[Entity]) {
         for id in gone {
             // A child that is there goes on without it.
-            for child in named_from(world, *id).into_iter().filter(|child| child != id) {
+            for child in named_below(world, *id) {
                 world.entity_mut(child).remove::<ChildOf>();
             }
             despawn(world, *id);

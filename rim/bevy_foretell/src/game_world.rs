@@ -8,7 +8,7 @@ use crate::hierarchy::Hierarchy;
 use crate::registry::Registry;
 use crate::schedules::Simulation;
 use crate::settings::{Hooks, Settings, config_of, horizon_ticks};
-use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
+use crate::step::{CurrentStep, RewoundFor, StepInputs};
 use crate::step_messages;
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
@@ -73,9 +73,10 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let mut saved: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
         saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
         saved.extend(hierarchy.is_some().then(|| world.register_component::<ChildOf>()));
-        world.insert_resource(SavedComponents(saved));
         let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
         directory.clear(world);
+        (directory.saved, directory.tells_children) = (saved, hierarchy.is_some());
+        *world.resource_mut::<Directory>() = directory;
         columns.iter().for_each(|column| column.begin(world));
         GameWorld {
             ecs: World::new(),
@@ -125,7 +126,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     fn pull(&mut self) {
         let GameWorld { ecs, columns, there, pulled, queries, hierarchy, .. } = self;
         if let Some(hierarchy) = hierarchy {
-            ecs.resource_scope(|ecs, directory: Mut<Directory>| hierarchy.take_in(ecs, &directory));
+            ecs.resource_scope(|ecs, directory: Mut<Directory>| hierarchy.take_in(ecs, &directory, *pulled));
         }
         let queries = queries.get_or_insert_with(|| Queries::new(ecs));
         there.clear();

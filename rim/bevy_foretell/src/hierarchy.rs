@@ -6,6 +6,7 @@
 use crate::NetEntity;
 use crate::directory::Directory;
 use crate::entity::{Gone, Networked};
+use bevy_ecs::change_detection::{DetectChanges, Ref, Tick as ChangeTick};
 use bevy_ecs::hierarchy::{ChildOf, Children};
 use bevy_ecs::prelude::{Component, Entity, With, Without, World};
 use bevy_ecs::query::QueryState;
@@ -18,7 +19,7 @@ pub(crate) struct Parent {
 }
 
 /// Each with whose child it is, by Bevy and by what is told.
-type Child = (Entity, &'static ChildOf, Option<&'static Parent>);
+type Child = (Entity, Ref<'static, ChildOf>, Option<Ref<'static, Parent>>);
 /// What has a name, is told to be a child, and is none.
 type Orphan = (With<Networked>, Without<ChildOf>);
 
@@ -26,25 +27,32 @@ type Orphan = (With<Networked>, Without<ChildOf>);
 pub(crate) struct Hierarchy {
     children: QueryState<Child, With<Networked>>,
     orphans: QueryState<(Entity, &'static Parent), Orphan>,
+    /// What has not changed after this is as it was put.
+    put: ChangeTick,
 }
 
 impl Hierarchy {
     pub fn new(world: &mut World) -> Hierarchy {
-        Hierarchy { children: world.query_filtered(), orphans: world.query_filtered() }
+        Hierarchy { children: world.query_filtered(), orphans: world.query_filtered(), put: ChangeTick::new(0) }
     }
 
-    /// What systems have made of `ChildOf` is told from now on.
-    pub fn take_in(&mut self, world: &mut World, directory: &Directory) {
-        let mut changed = Vec::new();
+    /// What systems have made of `ChildOf` after `since` is told from now on.
+    pub fn take_in(&mut self, world: &mut World, directory: &Directory, since: ChangeTick) {
+        let (now, mut changed) = (world.change_tick(), Vec::new());
         for (id, child_of, known) in self.children.iter(world) {
+            if known.is_some() && !child_of.last_changed().is_newer_than(since, now) {
+                continue;
+            }
             let parent = world.get::<Networked>(child_of.parent()).map(|parent| Parent { of: parent.name() });
-            if parent.as_ref() != known {
+            if parent.as_ref() != known.as_deref() {
                 changed.push((id, parent));
             }
         }
         // Whose parent is not there has it still; else a system has taken it away.
-        let is_free = |parent: &Parent| directory.there(world, parent.of).is_some();
-        let orphans = self.orphans.iter(world).filter(|(_, parent)| is_free(parent));
+        let is_free = |id: Entity, parent: &Parent| {
+            directory.there(world, parent.of).is_some_and(|parent| !is_below(world, parent, id))
+        };
+        let orphans = self.orphans.iter(world).filter(|(id, parent)| is_free(*id, parent));
         changed.extend(orphans.map(|(id, _)| (id, None)));
         for (id, parent) in changed {
             let mut entity = world.entity_mut(id);
@@ -57,25 +65,44 @@ impl Hierarchy {
 
     /// `ChildOf` is as a state says that was written. An entity that has no name may have a child that has one: that stays.
     pub fn put(&mut self, world: &mut World, directory: &Directory) {
-        let mut changed = Vec::new();
+        let (now, since) = (world.change_tick(), self.put);
+        let is_new = |changed: ChangeTick| changed.is_newer_than(since, now);
+        let (mut freed, mut given) = (Vec::new(), Vec::new());
         for (id, child_of, known) in self.children.iter(world) {
+            let is_put = known.as_ref().is_some_and(|known| !is_new(known.last_changed()));
+            if is_put && !is_new(child_of.last_changed()) {
+                continue;
+            }
             let parent = known.and_then(|parent| directory.there(world, parent.of));
             let is_told = world.get::<Networked>(child_of.parent()).is_some();
             if parent != Some(child_of.parent()) && (is_told || parent.is_some()) {
-                changed.push((id, parent));
+                freed.push(id);
+                given.extend(parent.map(|parent| (id, parent)));
             }
         }
-        let orphans = self.orphans.iter(world).map(|(id, parent)| (id, directory.there(world, parent.of)));
-        changed.extend(orphans.filter(|(_, parent)| parent.is_some()));
-        for (id, parent) in changed {
-            let mut entity = world.entity_mut(id);
-            _ = match parent {
-                Some(parent) => entity.insert(ChildOf(parent)),
-                None => entity.remove::<ChildOf>(),
-            };
+        let orphans = self.orphans.iter(world);
+        given.extend(orphans.filter_map(|(id, parent)| Some((id, directory.there(world, parent.of)?))));
+        for id in freed {
+            world.entity_mut(id).remove::<ChildOf>();
         }
+        for (id, parent) in given {
+            // Rows come one by one: until they agree, an entity may be told to be its own child's.
+            if !is_below(world, parent, id) {
+                world.entity_mut(id).insert(ChildOf(parent));
+            }
+        }
+        self.put = world.increment_change_tick();
     }
 }
+
+/// Whether an entity is another, or below it.
+fn is_below(world: &World, id: Entity, other: Entity) -> bool {
+    let parents = core::iter::successors(Some(id), |id| world.get::<ChildOf>(*id).map(ChildOf::parent));
+    parents.take(DEPTH_MAX).any(|one| one == other)
+}
+
+/// How deep entities are below each other at most.
+const DEPTH_MAX: usize = 1_000;
 
 /// An entity, and what is below it and has no name of its own.
 pub(crate) fn with_unnamed_below(world: &World, id: Entity) -> Vec<Entity> {
@@ -90,14 +117,14 @@ pub(crate) fn with_unnamed_below(world: &World, id: Entity) -> Vec<Entity> {
     all
 }
 
-/// The entities with a name below this one, and it.
-pub(crate) fn named_from(world: &World, id: Entity) -> Vec<Entity> {
+/// The entities that are there, have a name and are below this one.
+pub(crate) fn named_below(world: &World, id: Entity) -> Vec<Entity> {
     let mut all = vec![id];
     let mut next = 0;
     while let Some(id) = all.get(next) {
         all.extend(world.get::<Children>(*id).into_iter().flatten().copied().collect::<Vec<_>>());
         next += 1;
     }
-    all.retain(|one| *one == id || world.get::<Networked>(*one).is_some() && world.get::<Gone>(*one).is_none());
-    all
+    let is_named = |id: &Entity| world.get::<Networked>(*id).is_some() && world.get::<Gone>(*id).is_none();
+    all.into_iter().skip(1).filter(is_named).collect()
 }

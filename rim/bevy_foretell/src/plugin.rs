@@ -10,9 +10,9 @@ use crate::registry::Registry;
 use crate::schedules::{ReadInput, Simulation};
 use crate::session::{self, LocalPlayer, Pressed, Stats};
 use crate::settings::{Configure, Hooks, Settings};
-use crate::step::{CurrentStep, RewoundFor, SavedComponents, StepInputs};
+use crate::step::{CurrentStep, RewoundFor, StepInputs};
 use crate::step_messages::StepMessageTypes;
-use bevy_app::{App, Plugin, PostUpdate, PreUpdate};
+use bevy_app::{App, Last, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, Schedule, World};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
@@ -139,7 +139,6 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         world.init_resource::<Directory>();
         world.insert_resource(StepInputs::<I>(Vec::new()));
         world.init_resource::<CurrentStep>();
-        world.init_resource::<SavedComponents>();
         world.init_resource::<Datagrams>();
         world.init_resource::<Shown>();
         world.init_resource::<LocalPlayer>();
@@ -153,6 +152,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         app.add_schedule(Schedule::new(ReadInput));
         self.messages.iter().for_each(|known| (known.in_app)(app));
         app.add_systems(PreUpdate, session::run::<I>);
+        app.add_systems(Last, session::leave_at_exit::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
     }
 }

@@ -1,7 +1,7 @@
 //! What a game has registered: its columns, and what both ends have to agree on.
 
 #[cfg(feature = "rapier")]
-use crate::bodies::{BodyColumn, BodyComponent};
+use crate::bodies::{Bodies, BodyColumn, BodyComponent};
 use crate::column::{Column, NetworkedColumn, add_to};
 use crate::hierarchy::Parent;
 use crate::rolled_back::{ResourceColumn, RolledBackColumn};
@@ -102,13 +102,14 @@ pub trait ForetellApp {
     fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
 
     /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
-    /// in its parent's, as its `Transform` is. The order of children is another one on each end.
+    /// in its parent's, as its `Transform` is. Interest by distance, which goes by places in rows, knows nothing of that: where it is used a
+    /// child has no `#[state(position)]`. Whose child an entity is, whoever is told anything of the parent may know. The order of children is another one on each end.
     fn networked_children(&mut self) -> &mut Self;
 
     /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:
     /// gravity and scenery, the same on both ends. It is told as by [`networked`](ForetellApp::networked).
     #[cfg(feature = "rapier")]
-    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut Self;
+    fn bodies<C: BodyComponent>(&mut self, make: fn() -> Physics) -> &mut Self;
 
     /// This component is saved and rolled back, and never told: what the step needs to remember of an entity and both ends can work out
     /// from what is told. What goes by inputs can't be, as the server may have another in the place of one that comes late.
@@ -139,8 +140,9 @@ impl ForetellApp for App {
     }
 
     #[cfg(feature = "rapier")]
-    fn bodies<C: crate::BodyComponent>(&mut self, make: fn() -> foretell_rapier::Physics) -> &mut App {
+    fn bodies<C: BodyComponent>(&mut self, make: fn() -> Physics) -> &mut App {
         registry(self).bodies::<C>(make);
+        self.insert_resource(Bodies::<C>::new(make()));
         self
     }
 

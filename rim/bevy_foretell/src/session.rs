@@ -8,13 +8,16 @@ use crate::messages;
 use crate::play::Play;
 use crate::schedules::ReadInput;
 use crate::settings::{config_of, horizon_ticks};
+use bevy_app::AppExit;
+use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
 use core::ops::{Deref, DerefMut};
 use foretell::session::client::ClientStats;
 use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 
-/// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins.
+/// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins. The end of the program
+/// ([`AppExit`]) does so by itself.
 #[derive(Resource, Debug)]
 pub struct Leave;
 
@@ -99,6 +102,14 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     };
     world.insert_resource(Stats(stats));
     refused
+}
+
+/// Says good-bye where the program is about to end.
+pub(crate) fn leave_at_exit<I: Input + Send + Sync>(world: &mut World) {
+    if world.get_resource::<Messages<AppExit>>().is_some_and(|exits| !exits.is_empty()) {
+        let now = now(world);
+        end::<I>(world, now);
+    }
 }
 
 /// The instant of this frame, by the clock of the app.

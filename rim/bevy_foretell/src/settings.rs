@@ -2,7 +2,7 @@
 
 use crate::registry::Registry;
 use bevy_ecs::prelude::{Resource, World};
-use foretell::{InterestRules, Newcomer, Reason, Rules, SessionConfig, TickRate};
+use foretell::{InterestRules, Newcomer, Reason, Rules, SessionConfig, TickRate, Tolerance};
 use std::sync::Arc;
 
 /// Whether somebody may join.
@@ -36,6 +36,10 @@ impl Settings {
         let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
         let mut config = SessionConfig::new(rules);
         (self.configure)(&mut config);
+        let has_bodies = !config.rules.fingerprints.is_empty();
+        if has_bodies && !config.rules.exact && config.client.tolerance == Tolerance::default() {
+            config.client.tolerance = Tolerance::of_contacts();
+        }
         config
     }
 }

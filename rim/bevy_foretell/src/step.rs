@@ -3,8 +3,8 @@
 use crate::NetEntity;
 use crate::directory::{Directory, revive};
 use crate::entity::Networked;
+use crate::hierarchy::named_below;
 use bevy_ecs::bundle::Bundle;
-use bevy_ecs::component::ComponentId;
 use bevy_ecs::entity::Entities;
 use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, World};
 use bevy_ecs::query::QueryFilter;
@@ -192,13 +192,10 @@ impl StepCommands<'_, '_> {
     }
 
     /// Takes an entity, and what is below it, out of the world: no query finds it any more. Its id stays until no state that may
-    /// come back has it ([`Gone`](crate::Gone)); then it is despawned. `Commands::despawn` would give it another id when it comes back.
+    /// come back has it ([`Gone`](crate::Gone)); then it is despawned. `Commands::despawn` would give it another id when it comes back. What has
+    /// no name is despawned at once.
     pub fn despawn(&mut self, entity: Entity) {
-        self.commands.queue(move |world: &mut World| {
-            world.resource_scope(|world, directory: Mut<Directory>| {
-                directory.remove_all(world, entity);
-            });
-        });
+        self.commands.queue(move |world: &mut World| despawn(world, entity));
     }
 
     /// [Despawns](StepCommands::despawn) what belongs to players who have left before this tick.
@@ -266,29 +263,32 @@ impl StepCommands<'_, '_> {
     }
 }
 
-/// The components that a new entity has not before it is given them: those that are saved, and those that are set before each step.
-#[derive(Resource, Default)]
-pub(crate) struct SavedComponents(pub Vec<ComponentId>);
-
 /// A new entity under a name; or the one that had it in a state that was gone back from, as if it were new.
-fn spawn_named(world: &mut World, id: Entity, of: Owned, bundle: impl Bundle) {
-    forget_former(world, id, &bundle);
-    revive(world, id);
+fn spawn_named<B: Bundle>(world: &mut World, id: Entity, of: Owned, bundle: B) {
+    let given = world.register_bundle::<B>().explicit_components().to_vec();
     world.resource_scope(|world, mut directory: Mut<Directory>| {
+        if world.get::<Networked>(id).is_some() {
+            directory.forget(world, id, &given);
+        }
+        revive(world, id);
         directory.name(world, id, of);
     });
     world.entity_mut(id).insert(bundle);
 }
 
-/// Takes from an entity what is saved and is not about to be overwritten.
-fn forget_former<B: Bundle>(world: &mut World, id: Entity, _: &B) {
-    if world.get::<Networked>(id).is_none() {
+/// Takes an entity out of the world, and what is below it; what is taken so that was changed ahead of the server, with all of that.
+fn despawn(world: &mut World, id: Entity) {
+    let Some(of) = world.get::<Networked>(id).map(Networked::owned) else {
+        if let Ok(entity) = world.get_entity_mut(id) {
+            entity.despawn();
+        }
         return;
+    };
+    let below: Vec<_> = named_below(world, id).into_iter().filter_map(|id| world.get::<Networked>(id)).collect();
+    let below: Vec<_> = below.into_iter().map(Networked::owned).collect();
+    let changed = &mut world.resource_mut::<CurrentStep>().said.changed;
+    if let Some(by) = changed.iter().find(|(_, changed)| *changed == of).map(|(by, _)| *by) {
+        changed.extend(below.into_iter().map(|child| (by, child)));
     }
-    let given = world.register_bundle::<B>().explicit_components().to_vec();
-    let saved = world.resource::<SavedComponents>().0.clone();
-    let mut entity = world.entity_mut(id);
-    for component in saved.into_iter().filter(|component| !given.contains(component)) {
-        entity.remove_by_id(component);
-    }
+    world.resource_scope(|world, directory: Mut<Directory>| directory.remove_all(world, id));
 }

@@ -80,7 +80,7 @@ fn a_system_that_asks_for_what_a_session_does_not_know_is_refused_at_the_start()
     let cases: [Case; 7] = [
         (|app| with(app, by_real_time), "by_real_time", "Time"),
         (|app| with(app.init_resource::<ButtonInput<KeyCode>>(), by_keyboard), "by_keyboard", "ButtonInput"),
-        (|app| with(app, by_child), "by_child", "Children"),
+        (|app| with(app, by_child), "by_child", "`networked_children`"),
         (|app| with(app, by_device), "by_device", "Pressed"),
         (|app| with(app, by_unregistered), "by_unregistered", "Fuel"),
         (|app| with(app, by_marker), "by_marker", "Fuel"),
@@ -174,4 +174,16 @@ fn a_step_that_comes_to_something_else_is_named_with_its_system_component_and_fi
         assert!(told.contains(system) && told.contains(what), "{system}: {told}");
     }
     assert_eq!(told(|app| with(app, by_sorted_order)), "");
+}
+
+#[test]
+fn systems_without_an_order_are_named() {
+    fn unordered(mut cubes: Query<&mut Cube, With<Simulated>>) {
+        cubes.iter_mut().for_each(|mut cube| cube.x[1] = 1.0);
+    }
+    let told = told(|app| {
+        cubes::checked_game(app);
+        app.add_systems(Simulation, unordered);
+    });
+    assert!(told.contains("unordered") && told.contains("drive"), "{told}");
 }

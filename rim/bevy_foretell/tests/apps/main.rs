@@ -2,12 +2,16 @@
 
 #[cfg(feature = "rapier")]
 mod bodies;
+#[cfg(feature = "rapier")]
+mod body_states;
 mod changes;
 mod checked;
 mod children;
 mod cubes;
 mod example;
 mod golden;
+#[expect(clippy::type_complexity, reason = "what a system queries is said where it does")]
+mod hierarchies;
 mod histories;
 mod networks;
 mod scenarios;

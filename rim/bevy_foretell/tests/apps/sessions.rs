@@ -151,3 +151,13 @@ fn what_a_server_changes_outside_of_steps_is_told_and_corrected_with_its_cause()
         assert!(why.len() == 1 && why[0].contains(Causes::SERVER_EVENT), "{why:?}");
     }
 }
+
+#[test]
+fn who_ends_the_program_says_good_bye() {
+    let mut rig = Rig::new(cubes::game, 2, 1, link(20, 0.0));
+    rig.run(200);
+    assert_eq!(cubes(rig.server()).len(), 2);
+    rig.player(0).world_mut().write_message(bevy_app::AppExit::Success);
+    rig.run(20);
+    assert_eq!(cubes(rig.server()).len(), 1);
+}

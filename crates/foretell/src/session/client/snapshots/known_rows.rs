@@ -146,12 +146,22 @@ impl KnownRows {
     /// client's own: what it has not is gone by then.
     pub(super) fn take_in_exact_late(&mut self, tick: Tick, player: PlayerId, exact: &Rows, newest: Tick) {
         for row in exact.iter() {
+            let key = row.key();
+            if self.tracks.find(key).is_none() {
+                continue;
+            }
             let is_newest = self.tracks.put_late(tick, row);
-            if self.is_newest_variant(row.key(), tick, is_newest) {
-                if row.owner == player {
-                    self.tracks.end(newest, row.key(), Some(player));
-                } else {
-                    self.rows.set_words(row);
+            if !self.is_newest_variant(key, tick, is_newest) {
+                continue;
+            }
+            if row.owner == player {
+                self.tracks.end(newest, key, Some(player));
+                self.rows.remove(key);
+            } else {
+                self.rows.set_words(row);
+                // The next exact state says whether it is there still.
+                if let Err(at) = self.exact.binary_search(&key) {
+                    self.exact.insert(at, key);
                 }
             }
         }

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use foretell::State;
 use proptest::prelude::*;
 
+mod late;
+
 const ME: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
 const KEYS: u16 = 4;
