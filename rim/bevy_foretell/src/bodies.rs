@@ -125,7 +125,7 @@ fn set_body<C: BodyComponent>(component: &mut Mut<C>, now: &Body) {
     }
 }
 
-/// The bodies as they are saved and gone back to. What is told of them their components tell.
+/// Saves and loads the bodies. Their components are what is replicated.
 pub(crate) struct BodyColumn<C> {
     /// As a session begins.
     make: fn() -> Physics,

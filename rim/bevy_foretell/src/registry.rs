@@ -103,11 +103,13 @@ pub trait ForetellApp {
 
     /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
     /// in its parent's, as its `Transform` is. Interest by distance, which goes by places in rows, knows nothing of that: where it is used a
-    /// child has no `#[state(position)]`. Whose child an entity is, whoever is told anything of the parent may know. The order of children is another one on each end.
+    /// child has no `#[state(position)]`. Whose child an entity is, is replicated to everybody. The order of children is another one on each end.
     fn networked_children(&mut self) -> &mut Self;
 
     /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:
-    /// gravity and scenery, the same on both ends. It is told as by [`networked`](ForetellApp::networked).
+    /// gravity and scenery, the same on both ends. It is replicated as by [`networked`](ForetellApp::networked). In a session that is not
+    /// exact the client's tolerance becomes [`of_contacts`](foretell::Tolerance::of_contacts), if it is the default: a solver that was
+    /// started otherwise differs by so little, and would be corrected in every tick.
     #[cfg(feature = "rapier")]
     fn bodies<C: BodyComponent>(&mut self, make: fn() -> Physics) -> &mut Self;
 

@@ -36,7 +36,7 @@ impl Settings {
         let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
         let mut config = SessionConfig::new(rules);
         (self.configure)(&mut config);
-        let has_bodies = !config.rules.fingerprints.is_empty();
+        let has_bodies = !registry.fingerprints.is_empty();
         if has_bodies && !config.rules.exact && config.client.tolerance == Tolerance::default() {
             config.client.tolerance = Tolerance::of_contacts();
         }

@@ -9,11 +9,11 @@ use crate::spread::Spread;
 use crate::stops;
 use serde::{Deserialize, Serialize};
 
-/// A simulated body is right again within so many metres.
+/// A simulated body is right again within this distance, in metres.
 const RIGHT_M: f64 = 0.01;
 /// A drawn one is where nobody sees a difference.
 const UNSEEN_M: f64 = 0.05;
-/// Right again is who stays so for so many frames.
+/// A body is right again when it stays so for this number of frames.
 const STAYS_FRAMES: usize = 12;
 /// What speed allows from frame to frame is the fastest that a body was within a second.
 const SPEED_STATES: u32 = TICK_HZ as u32;

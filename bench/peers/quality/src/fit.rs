@@ -6,9 +6,9 @@ use crate::scene::TICK_US;
 
 /// Nobody is shown later, in ms.
 const LATEST_MS: u32 = 1_200;
-/// First by so many ms, then by one.
+/// The step of the first search in ms; the second one goes by 1 ms.
 const STRIDE_MS: usize = 10;
-/// One frame in so many is looked at while a delay is sought.
+/// Of how many frames one is looked at while a delay is sought.
 const SAMPLED: usize = 7;
 
 /// The one delay by which what was drawn fits the server's past best, on average.

@@ -74,7 +74,7 @@ fn put_into(path: &Path, tables: &str) -> anyhow::Result<()> {
     Ok(fs::write(path, document)?)
 }
 
-/// Measures what was asked for. What is there stands in the file after each link, so that nothing is lost when it is stopped.
+/// Measures what was asked for. The file is written after each link, so that nothing is lost when it is stopped.
 fn measured(options: &Options) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for case in Case::all().filter(|case| is_asked(&options.link, &case.to_string())) {

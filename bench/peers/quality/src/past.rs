@@ -62,7 +62,7 @@ impl Past {
         Some((at.position[0] - there[0]).hypot(at.position[1] - there[1]))
     }
 
-    /// The fastest that a body was within so many states of this one.
+    /// The fastest that a body was within a number of states around this one.
     pub fn fastest(&self, player: usize, state: f64, within: u32) -> f64 {
         let middle = state as u32;
         let numbers = middle.saturating_sub(within)..=middle + within;

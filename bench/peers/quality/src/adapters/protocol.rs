@@ -1,4 +1,4 @@
-//! What lightyear is told of the scene: components, inputs, and the systems of both ends, as in its examples.
+//! The scene as lightyear has it: components, inputs, and the systems of both ends, as in its examples.
 
 use crate::scene::{Body, Keys};
 use bevy::ecs::entity::{EntityMapper, MapEntities};

@@ -121,7 +121,7 @@ fn what_is_refused_is_not_allowed_again_before_it_is_shown_as_it_was_then() {
         !changes.refused().is_empty()
     };
     assert_eq!([1, 2, 8].map(|now| refused_in(changes, now)), [false, true, true]);
-    // Nothing newer is told of it than it was: state 6 was the answer.
+    // No newer row of it has come: state 6 was the answer.
     changes.end(tick(9), |change| change.has_ended(|_| Some(tick(1)), |_, state| state <= tick(5)));
     assert!(refused_in(changes, 9));
     changes.end(tick(10), |change| change.has_ended(|_| Some(tick(1)), |_, state| state <= tick(6)));

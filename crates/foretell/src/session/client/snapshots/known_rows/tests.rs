@@ -321,7 +321,7 @@ fn variants(known: &KnownRows, tick: u32) -> Vec<u8> {
 }
 
 proptest! {
-    /// A door changes in each of some ticks; what is told of these comes in any order, and more than once.
+    /// A door changes in each of some ticks; the rows of these come in any order, and more than once.
     #[test]
     fn an_enum_is_one_variant_at_a_time_in_whatever_order_they_are_told(
         doors in prop::collection::vec(0_u8..3, 6), events in prop::collection::vec((0_usize..6, any::<bool>()), 1..30),
