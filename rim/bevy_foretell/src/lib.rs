@@ -14,8 +14,6 @@ mod game_world;
 mod hierarchy;
 mod local;
 mod messages;
-#[cfg(feature = "net")]
-mod net;
 mod play;
 mod plugin;
 mod registry;

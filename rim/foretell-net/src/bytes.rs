@@ -28,3 +28,12 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 }
+
+/// Appends a text after its length.
+///
+/// # Panics
+/// When it is longer than 255 bytes.
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.push(u8::try_from(text.len()).expect("names are at most 64 bytes long"));
+    bytes.extend_from_slice(text.as_bytes());
+}

@@ -48,9 +48,11 @@
 //! limit is what limits it ([`RateLimit`]). What one connection can make a server keep is bounded.
 #![forbid(unsafe_code)]
 
+mod account;
 mod bytes;
 mod control;
 mod credential;
+mod development;
 mod framing;
 mod impairment;
 mod join;
@@ -59,6 +61,7 @@ mod join_url;
 mod pieces;
 mod player;
 mod rate_limit;
+mod token;
 mod transport;
 
 // One room for each platform; to the files above either is `platform`.
@@ -71,6 +74,7 @@ use browser as platform;
 #[cfg(not(target_arch = "wasm32"))]
 use native as platform;
 
+pub use account::{Account, NAME_MAX, UnixTime};
 pub use control::Refused;
 pub use credential::{Credential, ResumeTicket, Token};
 pub use impairment::Impairment;
@@ -79,11 +83,11 @@ pub use join_url::CertificateHash;
 pub use platform::Clock;
 pub use player::{Connected, JoinConfig, Player, connect};
 pub use rate_limit::RateLimit;
+pub use token::{Issuer, random_key};
 pub use transport::{Came, Closed, PathFacts, Transport, Unsent};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::{
-    account::{Account, NAME_MAX, UnixTime},
     admission::Access,
     certificate::Certificates,
     gateway::Gateway,
@@ -96,6 +100,5 @@ pub use native::{
     serve::{Running, ServeConfig, Status, serve, serve_with},
     server_tick::ServerTick,
     tick_times::TickTimes,
-    token::{Issuer, random_key},
     traffic::{Arrival, Traffic},
 };

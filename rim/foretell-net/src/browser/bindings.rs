@@ -10,6 +10,9 @@ extern "C" {
 
     #[wasm_bindgen(js_namespace = performance, js_name = now)]
     pub(super) fn performance_now() -> f64;
+
+    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
+    pub(super) fn get_random_values(bytes: &mut [u8]);
 }
 
 #[wasm_bindgen]

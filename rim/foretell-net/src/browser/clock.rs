@@ -22,3 +22,10 @@ impl Clock {
         Instant::from_micros(micros as u64)
     }
 }
+
+/// What the browser's clock shows, in milliseconds since 1970.
+pub(crate) fn unix_millis() -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least zero, and held to u64")]
+    let millis = js_sys::Date::now() as u64;
+    millis
+}

@@ -7,11 +7,14 @@ mod bindings;
 mod clock;
 mod link;
 mod tasks;
+mod token;
 mod websocket;
 mod webtransport;
 
 pub use clock::Clock;
+pub(crate) use clock::unix_millis;
 pub(crate) use link::Farewell;
 pub(crate) use tasks::{Tasks, sleep, within};
+pub(crate) use token::{SigningKey, random};
 pub(crate) use websocket::ask_by_socket;
 pub(crate) use webtransport::reach_by_webtransport;

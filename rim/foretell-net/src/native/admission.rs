@@ -4,9 +4,9 @@
 //! that its client says hello with: the server chooses it, tells it to nobody else, and hears a hello over a connection
 //! only when it is the connection's own. So nobody takes another's place by a guessed or replayed nonce.
 
+use crate::account::{Account, UnixTime};
 use crate::control::{Control, Refused, Shown};
 use crate::credential::ResumeTicket;
-use crate::native::account::{Account, UnixTime};
 use crate::native::budget::Budgets;
 use crate::native::clock::Moment;
 use crate::native::limits::Limits;

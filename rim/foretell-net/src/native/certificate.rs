@@ -1,7 +1,7 @@
 //! What a server proves itself with: certificates of its own that change by themselves, or files of an authority.
 
+use crate::account::UnixTime;
 use crate::join_url::CertificateHash;
-use crate::native::account::UnixTime;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

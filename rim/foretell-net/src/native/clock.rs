@@ -1,7 +1,8 @@
 //! The one clock of a process: from the system's instants to ours.
 
-use crate::native::account::UnixTime;
+use crate::account::UnixTime;
 use foretell::Instant;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A moment as a server has it: on its own clock, by which it counts what passes, and on that of the world, which others
 /// write into tokens, and which may be set.
@@ -32,4 +33,10 @@ impl Clock {
         let date = UnixTime::now();
         Moment { steady: self.now(), date }
     }
+}
+
+/// What this machine's clock shows, in milliseconds since 1970.
+pub(crate) fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,17 +1,17 @@
 //! From an incoming packet to an admitted connection: limits, proof of address, origin, token or ticket. The same for
 //! both protocols.
 
+use crate::account::{Account, UnixTime};
 use crate::control::{Control, Refused, VERSION};
 use crate::native::Clock;
-use crate::native::account::{Account, UnixTime};
 use crate::native::admission::{Admission, Pass};
 use crate::native::budget::Budgets;
 use crate::native::crowd::{Crowd, Entered, Kind, Seat};
 use crate::native::limits::Limits;
 use crate::native::network::network_of;
 use crate::native::quic::{Quic, read_message, refuse};
+use crate::native::random;
 use crate::native::socket::{self, Socket};
-use crate::native::token::random;
 use crate::transport::{Quota, Transport};
 use foretell::PeerId;
 use std::net::{IpAddr, SocketAddr};

@@ -3,10 +3,10 @@
 //! In each tick: [`Gateway::drain`] what has come, `Server::update`, [`Gateway::note`] what it reports, [`Gateway::send`]
 //! the outbox.
 
+use crate::account::{Account, UnixTime};
 use crate::control::Control;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
-use crate::native::account::{Account, UnixTime};
 use crate::native::admission::{Access, Admission};
 use crate::native::certificate::Identities;
 use crate::native::crowd::Crowd;
@@ -61,7 +61,7 @@ impl Gateway {
     /// # Panics
     /// When the audience of the access is empty or too long.
     pub fn bind(address: SocketAddr, config: GatewayConfig) -> io::Result<Gateway> {
-        assert!(crate::native::account::is_name(&config.access.audience), "an audience has 1 to 64 bytes");
+        assert!(crate::account::is_name(&config.access.audience), "an audience has 1 to 64 bytes");
         if config.access.insecure {
             warn!("INSECURE DEVELOPMENT MODE: anybody can make tokens for this server, in any player's name");
         }

@@ -1,8 +1,8 @@
 //! A server in a player's program, over real networks: a `foretell::Host`, and the connections of those who join it; or nobody's.
 
+use crate::account::Account;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
-use crate::native::account::Account;
 use crate::native::gateway::Gateway;
 use crate::native::join_url::join_url;
 use crate::native::serve::{ServeConfig, bind, epoch_of_now};

@@ -1,7 +1,7 @@
 //! An admitted connection, as the gateway has it.
 
+use crate::account::Account;
 use crate::control::Control;
-use crate::native::account::Account;
 use crate::native::door::Newcomer;
 use crate::rate_limit::RateLimit;
 use crate::transport::Transport;

@@ -3,7 +3,6 @@
 //! What the shared files ask of a platform has the same names here and in the room of browsers: [`Clock`], [`Tasks`],
 //! [`sleep`], [`within`], [`reach_by_webtransport`], [`ask_by_socket`], [`Farewell`].
 
-pub(crate) mod account;
 pub(crate) mod admission;
 mod budget;
 pub(crate) mod certificate;
@@ -31,10 +30,12 @@ pub(crate) mod tick_times;
 mod ticket;
 mod ticket_file;
 mod tickets;
-pub(crate) mod token;
+mod token;
 pub(crate) mod traffic;
 mod window;
 
 pub use clock::Clock;
+pub(crate) use clock::unix_millis;
 pub(crate) use join::{Farewell, ask_by_socket, reach_by_webtransport};
 pub(crate) use tasks::{Tasks, sleep, within};
+pub(crate) use token::{SigningKey, random};

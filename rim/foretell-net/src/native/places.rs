@@ -1,8 +1,8 @@
 //! Places and who has them: one for each account, with a limit in all and one for each address. Where there is none left,
 //! who was lost first makes room.
 
+use crate::account::Account;
 use crate::control::Refused;
-use crate::native::account::Account;
 use crate::native::network::network_of;
 use foretell::Instant;
 use std::collections::BTreeMap;

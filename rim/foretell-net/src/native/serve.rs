@@ -1,7 +1,7 @@
 //! A running server in one call: the gateway, a `foretell::Server`, and the loop that drives both.
 
+use crate::account::Account;
 use crate::join_url::CertificateHash;
-use crate::native::account::Account;
 use crate::native::admission::Access;
 use crate::native::certificate::Certificates;
 use crate::native::gateway::Gateway;

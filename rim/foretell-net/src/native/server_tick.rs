@@ -1,6 +1,6 @@
 //! What the game may look at and do after each update of a running server.
 
-use crate::native::account::Account;
+use crate::account::Account;
 use crate::native::gateway::Gateway;
 use foretell::session::server::ServerEvent;
 use foretell::{Instant, PlayerId, Reason, Server, World};

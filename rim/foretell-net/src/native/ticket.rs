@@ -3,11 +3,11 @@
 //! A ticket is `nonce [12], sealed`, where `sealed` is ChaCha20-Poly1305 by the server's key of `version u8 = 1, account,
 //! session u64, expires u64, number u64`, bound to the server's audience. Nobody but the server can read it.
 
-use crate::bytes::Reader;
+use crate::account::{Account, UnixTime};
+use crate::bytes::{Reader, put_text};
 use crate::credential::{ResumeTicket, TICKET_MAX};
-use crate::native::account::{Account, UnixTime};
-use crate::native::text::{put_text, read_text};
-use crate::native::token::random;
+use crate::native::random;
+use crate::native::text::read_text;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 const VERSION: u8 = 1;

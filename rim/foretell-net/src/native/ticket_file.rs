@@ -4,7 +4,7 @@
 //! account `ended NUMBER MILLISECONDS ACCOUNT`, with times since 1970. With any other line, or half of one, all tickets of before
 //! have expired. A thread of its own writes it: disks make others wait.
 
-use crate::native::account::{Account, UnixTime};
+use crate::account::{Account, UnixTime};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! The resume tickets of a server. They are numbered, so that an end is later than all that were made before it, whatever
 //! clocks show; where that is kept in a file it holds after the next start, too.
 
+use crate::account::{Account, UnixTime};
 use crate::control::Refused;
 use crate::credential::ResumeTicket;
-use crate::native::account::{Account, UnixTime};
+use crate::native::random;
 use crate::native::ticket::{Resumption, TicketKey};
 use crate::native::ticket_file::{End, Fact, Kept, TicketFile};
-use crate::native::token::random;
 use std::io;
 use std::path::Path;
 use tracing::warn;

@@ -1,20 +1,13 @@
-//! Player tokens: whoever knows the players signs them, and servers that know the public key admit their bearers, once.
-//!
-//! A token is `version u8 = 1, audience, account, id [16], issued u64, expires u64, signature [64]`: Ed25519 over all before
-//! it with a prefix of its own. Texts are a length and so many bytes, times are milliseconds since 1970.
+//! What a server reads of player tokens, and the cryptography of native programs.
 
+use crate::account::{Account, UnixTime};
 use crate::bytes::Reader;
-use crate::credential::{TOKEN_MAX, Token};
-use crate::native::account::{Account, UnixTime, is_name};
-use crate::native::text::{put_text, read_text};
+use crate::credential::TOKEN_MAX;
+use crate::native::text::read_text;
+use crate::token::{VERSION, signed};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
-use std::fmt;
-use std::time::Duration;
 
-/// So that a signature of something else by the same key is not one of a token.
-const PREFIX: &[u8] = b"foretell player token\n";
-const VERSION: u8 = 1;
 const SIGNATURE: usize = 64;
 
 /// What a token says, once its signature holds.
@@ -25,52 +18,6 @@ pub(crate) struct Claims {
     pub id: [u8; 16],
     pub issued: UnixTime,
     pub expires: UnixTime,
-}
-
-/// Whoever signs tokens: a login service, a matchmaker. A server needs its public key alone.
-pub struct Issuer {
-    key: Ed25519KeyPair,
-    audience: Box<str>,
-}
-
-impl Issuer {
-    /// An issuer for the servers of an audience. `seed` is the private key: 32 bytes from a good random generator.
-    ///
-    /// # Panics
-    /// When the audience is empty, longer than 64 bytes, or has control characters.
-    pub fn new(seed: &[u8; 32], audience: &str) -> Issuer {
-        assert!(is_name(audience), "an audience has 1 to 64 bytes and no control characters");
-        let key = Ed25519KeyPair::from_seed_unchecked(seed).expect("every 32 bytes are a seed");
-        Issuer { key, audience: audience.into() }
-    }
-
-    /// What servers check tokens with.
-    pub fn public_key(&self) -> [u8; 32] {
-        self.key.public_key().as_ref().try_into().expect("a public key of Ed25519 has 32 bytes")
-    }
-
-    /// A token that admits a player once, from `now` on for a `lifetime`: as long as it takes to get from here to the
-    /// server, a minute or two.
-    ///
-    /// # Panics
-    /// When the system has no random numbers.
-    pub fn issue(&self, account: &Account, now: UnixTime, lifetime: Duration) -> Token {
-        let mut bytes = vec![VERSION];
-        put_text(&mut bytes, &self.audience);
-        put_text(&mut bytes, account.as_str());
-        bytes.extend_from_slice(&random::<16>());
-        bytes.extend_from_slice(&now.0.to_le_bytes());
-        bytes.extend_from_slice(&now.after(lifetime).0.to_le_bytes());
-        let signature = self.key.sign(&signed(&bytes));
-        bytes.extend_from_slice(signature.as_ref());
-        Token::from_bytes(&bytes).expect("names are at most 64 bytes long")
-    }
-}
-
-impl fmt::Debug for Issuer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Issuer({:?})", self.audience)
-    }
 }
 
 /// Reads a token and checks its signature; nothing of it is believed before.
@@ -86,16 +33,21 @@ pub(crate) fn verify(public_key: &[u8; 32], token: &[u8]) -> Option<Claims> {
     reader.0.is_empty().then_some(Claims { account, audience, id, issued, expires })
 }
 
-fn signed(body: &[u8]) -> Vec<u8> {
-    [PREFIX, body].concat()
-}
+/// A private key of Ed25519.
+pub(crate) struct SigningKey(Ed25519KeyPair);
 
-/// A new secret, for [`Issuer::new`].
-///
-/// # Panics
-/// When the system has no random numbers.
-pub fn random_key() -> [u8; 32] {
-    random()
+impl SigningKey {
+    pub fn from_seed(seed: &[u8; 32]) -> SigningKey {
+        SigningKey(Ed25519KeyPair::from_seed_unchecked(seed).expect("every 32 bytes are a seed"))
+    }
+
+    pub fn public_key(&self) -> [u8; 32] {
+        self.0.public_key().as_ref().try_into().expect("a public key of Ed25519 has 32 bytes")
+    }
+
+    pub fn sign(&self, bytes: &[u8]) -> [u8; SIGNATURE] {
+        self.0.sign(bytes).as_ref().try_into().expect("a signature of Ed25519 has 64 bytes")
+    }
 }
 
 /// Random bytes of the system.
@@ -108,6 +60,9 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credential::Token;
+    use crate::token::Issuer;
+    use std::time::Duration;
 
     fn alice() -> Account {
         Account::new("alice").expect("a name")

@@ -1,6 +1,6 @@
 //! What comes through a gateway, and how much of it.
 
-use crate::native::account::Account;
+use crate::account::Account;
 use foretell::{Instant, PeerId};
 
 /// What has come for the session.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::credential::Token;
-use crate::native::token::Issuer;
+use crate::token::Issuer;
 
 const START: UnixTime = UnixTime(1_000_000);
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);

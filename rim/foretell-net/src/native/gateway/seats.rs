@@ -1,7 +1,7 @@
 //! Who has which place, and over which connection: between who was admitted and what the session reports.
 
+use crate::account::{Account, UnixTime};
 use crate::control::Control;
-use crate::native::account::{Account, UnixTime};
 use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
 use crate::native::traffic::Arrival;

@@ -1,8 +1,9 @@
 //! Who a player is, beyond sessions and servers; and the clock by which tokens expire.
 
+use crate::platform::unix_millis;
 use foretell::world::AccountName;
 use std::fmt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The longest name of an account or of an audience, in bytes.
 pub const NAME_MAX: usize = 64;
@@ -54,8 +55,7 @@ pub struct UnixTime(pub u64);
 impl UnixTime {
     /// What this machine's clock shows.
     pub fn now() -> UnixTime {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        UnixTime(millis(since))
+        UnixTime(unix_millis())
     }
 
     /// So much later.
@@ -65,6 +65,7 @@ impl UnixTime {
     }
 
     /// So much earlier.
+    #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub(crate) fn before(self, time: Duration) -> UnixTime {
         UnixTime(self.0.saturating_sub(millis(time)))

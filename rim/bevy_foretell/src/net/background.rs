@@ -1,0 +1,54 @@
+//! What is done beside the frames of an app: a thread for its connections. In a browser that is its own affair.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod native {
+    use tokio::runtime::{Builder, Runtime};
+
+    /// A thread beside the app, in which its connections are kept.
+    pub(crate) struct Background(Runtime);
+
+    impl Background {
+        pub fn new() -> Result<Background, String> {
+            let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+            runtime.map(Background).map_err(|error| error.to_string())
+        }
+
+        /// Does something that begins work beside the app, or goes on with it.
+        pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+            let _inside = self.0.enter();
+            work()
+        }
+
+        /// The last that is done: waits until it is.
+        pub fn finish(self, work: impl Future<Output = ()> + 'static) {
+            self.0.block_on(work);
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod browser {
+    /// The event loop of the page, which comes by itself.
+    pub(crate) struct Background;
+
+    impl Background {
+        pub fn new() -> Result<Background, String> {
+            Ok(Background)
+        }
+
+        /// Does something that begins work beside the app, or goes on with it.
+        pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+            work()
+        }
+
+        /// The last that is done: nothing in a page may wait for it.
+        pub fn finish(self, work: impl Future<Output = ()> + 'static) {
+            wasm_bindgen_futures::spawn_local(work);
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) use browser::Background;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use native::Background;

@@ -1,0 +1,122 @@
+//! A player of a server elsewhere, in programs and in browsers.
+
+use crate::background::Background;
+use crate::driver::{Driver, End, idle};
+use crate::game_world::GameWorld;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use foretell::{ClientState, Frame, Input, Instant, PlayerId, Rules, Schema, SessionConfig, Tick, Views};
+use foretell_net::{Account, ConnectError, Connected, Credential, JoinConfig, Player, Token, UnixTime};
+
+/// A player of a server elsewhere.
+pub struct Connect {
+    url: String,
+    credential: Credential,
+    /// As what they come. Its `rules` and `client` do not count: the plugin's do.
+    pub config: JoinConfig,
+}
+
+impl Connect {
+    /// To the server at `url` ([`Serving::url`]), with a token or a ticket.
+    pub fn to(url: &str, credential: impl Into<Credential>) -> Connect {
+        let config = JoinConfig::new(Rules::new(Schema::default()));
+        Connect { url: url.to_owned(), credential: credential.into(), config }
+    }
+}
+
+/// A token for a server that lets in anybody under any name ([`Access::insecure_development`]); `None` where that is no name: 1 to 64
+/// bytes.
+pub fn insecure_token(name: &str) -> Option<Token> {
+    Some(Token::insecure(&Account::new(name)?, UnixTime::now()))
+}
+
+/// A connection that is being made.
+type Connecting<I> = Pin<Box<dyn Future<Output = Result<Player<GameWorld<I>>, ConnectError>>>>;
+
+/// How far a player is on the way to the server.
+enum Way<I: Input + Send + Sync> {
+    Connecting(Connecting<I>),
+    Playing(Box<Player<GameWorld<I>>>),
+    Failed(String),
+}
+
+impl<I: Input + Send + Sync> Way<I> {
+    /// Looks whether the connection is there by now. Nobody has to wake it: each frame looks.
+    fn look(&mut self) {
+        if let Way::Connecting(connecting) = self {
+            match connecting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(player)) => *self = Way::Playing(Box::new(player)),
+                Poll::Ready(Err(why)) => *self = Way::Failed(why.to_string()),
+            }
+        }
+    }
+}
+
+/// A player of a server elsewhere.
+pub(crate) struct Joined<I: Input + Send + Sync> {
+    way: Way<I>,
+    background: Background,
+}
+
+impl<I: Input + Send + Sync> Joined<I> {
+    pub fn new(connect: Connect, config: SessionConfig) -> Result<Joined<I>, String> {
+        let Connect { url, credential, config: join } = connect;
+        let config = JoinConfig { rules: config.rules, client: config.client, ..join };
+        let connecting = async move { foretell_net::connect(&url, credential, config).await };
+        Ok(Joined { way: Way::Connecting(Box::pin(connecting)), background: Background::new()? })
+    }
+}
+
+impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
+    fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
+        let Joined { way, background } = self;
+        background.within(|| {
+            way.look();
+            match way {
+                Way::Playing(player) => player.update(game, &mut |_| input),
+                _ => idle(ClientState::Joining, Tick::ZERO),
+            }
+        })
+    }
+
+    fn present(&self, _: Instant, views: &mut Views) {
+        if let Way::Playing(player) = &self.way {
+            player.present(views);
+        }
+    }
+
+    fn player(&self) -> Option<PlayerId> {
+        match &self.way {
+            Way::Playing(player) => player.client().player(),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self) -> Option<End<'_, I>> {
+        match &mut self.way {
+            Way::Playing(player) => Some(End::Client(player.client_mut())),
+            _ => None,
+        }
+    }
+
+    fn failed(&self) -> Option<String> {
+        match &self.way {
+            Way::Failed(why) => Some(why.clone()),
+            Way::Connecting(_) => None,
+            Way::Playing(player) => match player.connected() {
+                Connected::Yes | Connected::Rejoining => None,
+                Connected::Closed(why) => Some(why.to_string()),
+                Connected::Refused(why) => Some(why.to_string()),
+                Connected::GivenUp => Some("the server has not answered for too long".to_owned()),
+            },
+        }
+    }
+
+    fn leave(self: Box<Self>, _: Instant, _: &mut GameWorld<I>) {
+        let Joined { way, background } = *self;
+        if let Way::Playing(player) = way {
+            background.finish(player.leave());
+        }
+    }
+}
