@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+pub const TARGET: &str = "wasm32-unknown-unknown";
 /// What the lab's page has as well.
 const FROM_THE_LAB: [&str; 9] =
     ["element.js", "hall.js", "icon.svg", "input.js", "matrix.js", "projection.js", "room.js", "solids.js", "theme.js"];
@@ -52,7 +52,7 @@ fn tell(what: &str) {
 }
 
 /// The folder of this program's own build: `TARGET/debug/xtask`.
-fn target_folder() -> Result<PathBuf> {
+pub fn target_folder() -> Result<PathBuf> {
     let program = std::env::current_exe().context("this program has no path")?;
     let folder = program.parent().and_then(Path::parent).context("this program is not where cargo builds it")?;
     Ok(folder.to_owned())
@@ -96,7 +96,7 @@ fn has_std() -> Result<bool> {
 }
 
 /// Writes a module's JavaScript by a program that is compiled for this alone.
-fn glue(root: &Path, target: &Path, arguments: &[&OsStr]) -> Result<()> {
+pub fn glue(root: &Path, target: &Path, arguments: &[&OsStr]) -> Result<()> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root).args(["run", "--locked", "--manifest-path", "xtask/glue/Cargo.toml", "--"]);
     cargo.args(arguments).env("CARGO_TARGET_DIR", target);
@@ -118,7 +118,7 @@ fn fill(folder: &Path, root: &Path, target: &Path) -> Result<()> {
     FROM_THE_LAB.iter().try_for_each(|name| copy(&root.join("app/lab/src/page").join(name), folder))
 }
 
-fn copy(file: &Path, into: &Path) -> Result<()> {
+pub fn copy(file: &Path, into: &Path) -> Result<()> {
     let name = file.file_name().context("a file has a name")?;
     fs::copy(file, into.join(name)).with_context(|| format!("{} can't be copied", file.display()))?;
     Ok(())

@@ -14,6 +14,8 @@ mod game_world;
 mod hierarchy;
 mod local;
 mod messages;
+#[cfg(feature = "net")]
+mod net;
 mod play;
 mod plugin;
 mod registry;
@@ -37,13 +39,15 @@ pub use events::{
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
 pub use foretell::{EffectKind, Input, InterestRules, Message, Newcomer, PlayerId, Reason, Start, State, To};
-#[cfg(feature = "net")]
+#[cfg(all(feature = "net", not(target_arch = "wasm32")))]
 pub use foretell_net::Access;
 pub use game_world::{GameWorld, SavedWorld};
 pub use local::LocalServer;
 pub use messages::{Received, Say, Unsent};
 #[cfg(feature = "net")]
-pub use net::{Connect, Serve, Serving, insecure_token};
+pub use net::{Connect, insecure_token};
+#[cfg(all(feature = "net", not(target_arch = "wasm32")))]
+pub use net::{Serve, Serving};
 pub use play::Play;
 pub use plugin::ForetellPlugin;
 pub use registry::ForetellApp;

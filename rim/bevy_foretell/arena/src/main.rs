@@ -1,5 +1,6 @@
 //! Tanks that shoot and pick up coins, in a window: `cargo run` plays against drones over a simulated network, which the number keys
 //! change; `cargo run -- server` serves, `-- host` serves and plays, `-- ADDRESS NAME` joins. Arrows or WASD drive, the space bar shoots.
+//! In a browser the page's own address says so: `?NAME#ADDRESS` joins.
 
 use bevy::camera::ScalingMode;
 use bevy::prelude::*;
@@ -81,10 +82,10 @@ fn is_near(one: [f32; 3], other: [f32; 3], metres: f32) -> bool {
 fn game(app: &mut App) {
     app.add_plugins(ForetellPlugin::<Keys>::hz(64));
     app.networked::<Tank>().networked::<Shot>().networked::<Coin>();
-    app.add_systems(Simulation, (join, drive, wander, bump, shoot, fly, collect).chain());
+    app.add_systems(Simulation, (take_seats, drive, wander, bump, shoot, fly, collect).chain());
 }
 
-fn join(mut step: StepCommands, all: Query<(Entity, &Networked)>) {
+fn take_seats(mut step: StepCommands, all: Query<(Entity, &Networked)>) {
     step.despawn_left(&all);
     for newcomer in step.joined() {
         step.spawn(newcomer.player, Tank::at(f32::from(newcomer.player.get() % 7) * 3.0 - 9.0, -6.0));
@@ -210,33 +211,92 @@ enum Shows {
 #[derive(Component)]
 struct Flash(f32);
 
-fn main() {
+/// How it is played, by what was said when the program was started.
+#[cfg(not(target_arch = "wasm32"))]
+fn play() -> Play {
     let said: Vec<_> = std::env::args().skip(1).collect();
-    let local = || Play::Local(LocalServer::with_faults(game, NETWORKS[2]).expect("a network of the lab's"));
-    let serve = || Serve::at(([127, 0, 0, 1], 4433).into(), Access::insecure_development());
-    let play = match said.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    match said.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["server"] => Play::Serve(serve()),
         ["host"] => Play::Host(serve()),
-        [url, name] => Play::Connect(Connect::to(url, insecure_token(name).expect("a name of 1 to 64 bytes"))),
-        _ => local(),
+        [address, name] => join(address, name),
+        _ => locally(NETWORKS[2]),
+    }
+}
+
+/// How it is played, by the address of the page.
+#[cfg(target_arch = "wasm32")]
+fn play() -> Play {
+    let location = web_sys::window().expect("a page").location();
+    let (name, address) = (location.search().unwrap_or_default(), location.hash().unwrap_or_default());
+    match (name.strip_prefix('?'), address.strip_prefix('#')) {
+        (Some(name), Some(address)) => join(address, name),
+        _ => locally(NETWORKS[2]),
+    }
+}
+
+fn locally(network: &str) -> Play {
+    Play::Local(LocalServer::with_faults(game, network).expect("a network of the lab's"))
+}
+
+fn join(address: &str, name: &str) -> Play {
+    Play::Connect(Connect::to(address, insecure_token(name).expect("a name of 1 to 64 bytes")))
+}
+
+/// Where the page is served from which browsers join.
+#[cfg(not(target_arch = "wasm32"))]
+const PAGE: &str = "http://localhost:8000";
+
+#[cfg(not(target_arch = "wasm32"))]
+fn serve() -> Serve {
+    let mut serve = Serve::at(([127, 0, 0, 1], 4433).into(), Access::insecure_development());
+    serve.config.origins = vec![PAGE.to_owned()];
+    serve
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn print_address(serving: Res<Serving>) {
+    let address = serving.url("127.0.0.1");
+    println!("join {address}\nin a browser, with your name: {PAGE}/?NAME#{address}");
+}
+
+fn main() {
+    let (mut app, play) = (App::new(), play());
+    #[cfg(not(target_arch = "wasm32"))]
+    app.add_systems(Update, print_address.run_if(resource_added::<Serving>));
+    match play {
+        #[cfg(not(target_arch = "wasm32"))]
+        Play::Serve(_) => serve_without_a_window(&mut app),
+        Play::Local(_) => show(&mut app, NETWORKS[2]),
+        _ => show(&mut app, ""),
+    }
+    app.insert_resource(play).run();
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn serve_without_a_window(app: &mut App) {
+    let frames = bevy::app::ScheduleRunnerPlugin::run_loop(std::time::Duration::from_millis(4));
+    app.add_plugins(MinimalPlugins.set(frames));
+    game(app);
+    app.add_observer(|of: On<ServerSaid>| println!("{:?}", of.0));
+}
+
+/// A window onto the game, which says what network is simulated.
+fn show(app: &mut App, network: &'static str) {
+    let window = Window {
+        title: "Foretell in Bevy".into(),
+        resolution: (960, 720).into(),
+        canvas: Some("#arena".into()),
+        fit_canvas_to_parent: true,
+        ..default()
     };
-    let network = if matches!(play, Play::Local(_)) { NETWORKS[2] } else { "" };
-    let mut app = App::new();
-    let window = Window { title: "Foretell in Bevy".into(), resolution: (960, 720).into(), ..default() };
     app.add_plugins(DefaultPlugins.set(WindowPlugin { primary_window: Some(window), ..default() }));
-    game(&mut app);
+    game(app);
     app.insert_resource(ClearColor(Color::srgb(0.07, 0.08, 0.1)))
         .init_resource::<Corrections>()
         .insert_resource(Network(network));
     app.add_systems(Startup, set_up).add_systems(ReadInput, press);
     app.add_systems(Update, (choose_network, (dress, color, aim).chain(), fade, tell));
     app.add_observer(flash).add_observer(note_correction);
-    app.add_systems(Update, print_address.run_if(resource_added::<Serving>));
-    app.insert_resource(play).run();
-}
-
-fn print_address(serving: Res<Serving>) {
-    println!("join {}", serving.url("127.0.0.1"));
 }
 
 fn set_up(mut commands: Commands) {
@@ -275,7 +335,7 @@ fn choose_network(keys: Res<ButtonInput<KeyCode>>, mut commands: Commands, mut n
     let pressed = digits.iter().zip(NETWORKS).find(|(key, _)| keys.just_pressed(**key));
     if let Some((_, name)) = pressed {
         network.0 = name;
-        commands.insert_resource(Play::Local(LocalServer::with_faults(game, name).expect("a network of the lab's")));
+        commands.insert_resource(locally(name));
     }
 }
 

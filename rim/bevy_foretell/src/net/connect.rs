@@ -1,8 +1,8 @@
 //! A player of a server elsewhere, in programs and in browsers.
 
-use crate::background::Background;
 use crate::driver::{Driver, End, idle};
 use crate::game_world::GameWorld;
+use crate::net::background::Background;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use foretell::{ClientState, Frame, Input, Instant, PlayerId, Rules, Schema, SessionConfig, Tick, Views};

@@ -1,8 +1,8 @@
 //! Sessions that others join over a real network: the gateway of `foretell_net`, driven by the frames of an app.
 
-use crate::background::Background;
 use crate::driver::{Network, Over};
 use crate::game_world::GameWorld;
+use crate::net::background::Background;
 use bevy_ecs::prelude::{Resource, World};
 use core::time::Duration;
 use foretell::{Input, Instant, Outbox, Rules, Schema, Session, SessionConfig, Start};
@@ -81,19 +81,21 @@ impl<I: Input + Send + Sync> Network<I> for Port {
 
     fn take_in(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, _: &mut World) {
         let Port { gateway, background } = self;
-        background.within(|| gateway.drain(now, &mut |arrival| {
-            if let Arrival::Datagram { at, peer, bytes } = arrival {
-                // What is malformed is counted there.
-                _ = session.receive(at, peer, bytes);
-            }
-            let Some(server) = session.server() else { return };
-            match arrival {
-                Arrival::Datagram { .. } => {}
-                Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-                Arrival::Left(peer) => server.leave(peer),
-                Arrival::Released(peer) => server.release(peer),
-            }
-        }));
+        background.within(|| {
+            gateway.drain(now, &mut |arrival| {
+                if let Arrival::Datagram { at, peer, bytes } = arrival {
+                    // What is malformed is counted there.
+                    _ = session.receive(at, peer, bytes);
+                }
+                let Some(server) = session.server() else { return };
+                match arrival {
+                    Arrival::Datagram { .. } => {}
+                    Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
+                    Arrival::Left(peer) => server.leave(peer),
+                    Arrival::Released(peer) => server.release(peer),
+                }
+            })
+        });
     }
 
     fn send(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, outbox: &mut Outbox, _: &mut World) {
@@ -113,4 +115,3 @@ impl<I: Input + Send + Sync> Network<I> for Port {
         background.finish(gateway.close());
     }
 }
-

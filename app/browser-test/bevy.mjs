@@ -1,0 +1,134 @@
+// The windowed game in Bevy, in a page: alone over a simulated network, and on a native server.
+//   cargo xtask bevy
+//   cd rim/bevy_foretell/arena && cargo build
+//   BEVY_PAGE=the folder that the first has printed ARENA_BIN=the program that the second has made node --test app/browser-test/bevy.mjs
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+import { extname, join } from "node:path";
+import { test } from "node:test";
+import { chromium } from "playwright-core";
+
+const { BEVY_PAGE: FOLDER, ARENA_BIN: PROGRAM, SHOTS } = process.env;
+assert(FOLDER, "BEVY_PAGE is the folder of the page");
+assert(PROGRAM, "ARENA_BIN is the program of the game");
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+const OWN_TANK = { least: [0, 110, 40], most: [130, 255, 190] };
+
+/** The files of the page, where the game's server expects browsers to have them from. */
+async function servePage() {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url, "http://localhost");
+    const name = pathname === "/" ? "index.html" : pathname.slice(1);
+    const file = await readFile(join(FOLDER, name)).catch(() => null);
+    response.writeHead(file ? 200 : 404, { "content-type": TYPES[extname(name)] ?? "text/plain" }).end(file);
+  });
+  server.listen(8000, "localhost");
+  await once(server, "listening");
+  return server;
+}
+
+/** Draws without a graphics card. */
+const launch = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+  });
+
+async function open(browser, address) {
+  const page = await browser.newPage({ viewport: { width: 960, height: 720 } });
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (said) => said.type() === "error" && errors.push(said.text()));
+  await page.goto(address);
+  return { page, errors };
+}
+
+/** Where the own tank is in the picture, in pixels; null where there is none. */
+async function ownTank(page, name) {
+  const picture = await page.screenshot(SHOTS ? { path: join(SHOTS, `${name}.png`) } : {});
+  return page.evaluate(
+    async ([source, { least, most }]) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const sum = { x: 0, y: 0, count: 0 };
+      for (let at = 0; at < data.length; at += 4) {
+        if ([0, 1, 2].some((color) => data[at + color] < least[color] || data[at + color] > most[color])) continue;
+        if (data[at + 1] < data[at] + 60 || data[at + 1] < data[at + 2] + 20) continue;
+        sum.x += (at / 4) % image.width;
+        sum.y += Math.floor(at / 4 / image.width);
+        sum.count += 1;
+      }
+      return sum.count > 100 ? { x: sum.x / sum.count, y: sum.y / sum.count } : null;
+    },
+    [`data:image/png;base64,${picture.toString("base64")}`, OWN_TANK],
+  );
+}
+
+/** Waits until the own tank is there: a module of this size takes its time. */
+async function seeOwnTank(page, name) {
+  for (let tries = 0; tries < 120; tries += 1) {
+    const tank = await ownTank(page, name);
+    if (tank) return tank;
+    await page.waitForTimeout(500);
+  }
+  assert.fail("the own tank has not come within a minute");
+}
+
+async function drive(page, key, millis) {
+  await page.keyboard.down(key);
+  await page.waitForTimeout(millis);
+  await page.keyboard.up(key);
+  await page.waitForTimeout(300);
+}
+
+test("a page plays alone over a simulated network, and on a native server together with another page", async (t) => {
+  const files = await servePage();
+  t.after(() => files.close());
+  const browser = await launch();
+  t.after(() => browser.close());
+
+  await t.test("alone: the tank drives where its keys say", async () => {
+    const { page, errors } = await open(browser, "http://localhost:8000/");
+    const before = await seeOwnTank(page, "bevy-alone");
+    await drive(page, "d", 1500);
+    const after = await ownTank(page, "bevy-alone-driven");
+    assert(after && after.x > before.x + 30, `from ${before.x} to ${after?.x}`);
+    assert.deepEqual(errors.filter((text) => !text.includes("control flow")), []);
+    await page.close();
+  });
+
+  await t.test("on a native server: joins, drives, and is seen leaving", async () => {
+    const server = spawn(PROGRAM, ["server"], { stdio: ["ignore", "pipe", "inherit"] });
+    t.after(() => server.kill());
+    const said = [];
+    const lines = createInterface({ input: server.stdout });
+    lines.on("line", (line) => said.push(line));
+    const hear = async (text) => {
+      for (let tries = 0; tries < 100; tries += 1) {
+        const line = said.find((line) => line.includes(text));
+        if (line) return line;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      assert.fail(`the server has not said "${text}": ${said.join("\n")}`);
+    };
+    const address = (await hear("in a browser")).split(": ")[1];
+    const { page, errors } = await open(browser, address.replace("NAME", "alice"));
+    const before = await seeOwnTank(page, "bevy-joined");
+    await hear("Joined");
+    await drive(page, "ArrowRight", 1500);
+    const after = await ownTank(page, "bevy-joined-driven");
+    assert(after && after.x > before.x + 30, `from ${before.x} to ${after?.x}`);
+    assert.deepEqual(errors.filter((text) => !text.includes("control flow")), []);
+    await page.close();
+    await hear("Lost");
+  });
+});
