@@ -256,29 +256,19 @@ impl ServerClock {
         self.off_line.unsigned_abs() as usize >= BREAK_WINDOWS
     }
 
-    /// The windows that a line goes through. Beside a shorter round trip each slower one may be wrong by half of the difference,
-    /// and within that a drift is not told from none. So where there were few before the ways grew longer, those since then count
-    /// alone as soon as they are more: the shorter ways were the exception. The first of them may have begun before that.
-    fn fitted(&self) -> &[Window] {
-        let before = self.windows.len().saturating_sub(self.slower);
-        let are_most_slower = self.slower >= BREAK_WINDOWS && self.slower > before;
-        &self.windows[if are_most_slower { before + TORN_WINDOWS } else { 0 }..]
-    }
-
-    /// The line through these windows by weighted least squares, with what was known of its slope before.
+    /// The line through all windows by weighted least squares, with what was known of its slope before.
     fn fit(&self) -> Option<Line> {
-        let windows = self.fitted();
-        let fastest = windows.iter().map(Window::round).min()?;
-        let newest_s = self.seconds(*windows.last()?);
+        let fastest = self.windows.iter().map(Window::round).min()?;
+        let newest_s = self.seconds(*self.windows.last()?);
         // The harmonic mean: as far as the better half is from its line, whatever the worse does.
-        let inverse: f64 = windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
-        let scatter = as_f64(i64::try_from(windows.len()).unwrap_or(i64::MAX)) / inverse;
+        let inverse: f64 = self.windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
+        let scatter = as_f64(i64::try_from(self.windows.len()).unwrap_or(i64::MAX)) / inverse;
         let weight = |window: Window| {
             let wrong = scatter + excess(window, fastest);
             exp(-LN_2 * (newest_s - self.seconds(window)) / HALF_LIFE_S) / (wrong * wrong)
         };
         let (mut sum, mut seconds, mut offsets) = (0.0, 0.0, 0.0);
-        for window in windows {
+        for window in &self.windows {
             let weight = weight(*window);
             sum += weight;
             seconds += weight * self.seconds(*window);
@@ -286,7 +276,7 @@ impl ServerClock {
         }
         let centre = (seconds / sum, offsets / sum);
         let (mut squares, mut rising, mut slowing) = (f64::MIN_POSITIVE, 0.0, 0.0);
-        for window in windows {
+        for window in &self.windows {
             let (weight, apart_s) = (weight(*window), self.seconds(*window) - centre.0);
             squares += weight * apart_s * apart_s;
             rising += weight * apart_s * (as_f64(window.offset()) - centre.1);
@@ -299,12 +289,7 @@ impl ServerClock {
         let known_s = self.known_at.since(self.began).as_secs_f64();
         let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
         let slope = (drift * squares + known * known_as) / (squares + known_as);
-        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest: self.fastest()? })
-    }
-
-    /// The shortest round trip of all windows, in microseconds.
-    fn fastest(&self) -> Option<i64> {
-        self.windows.iter().map(Window::round).min()
+        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
     }
 
     /// When a window began, in seconds since the session's start.
