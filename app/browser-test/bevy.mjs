@@ -38,7 +38,7 @@ const launch = () =>
     args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
   });
 
-async function open(browser, address) {
+async function open(t, browser, address) {
   const page = await browser.newPage({ viewport: { width: 960, height: 720 } });
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
@@ -83,11 +83,15 @@ async function seeOwnTank(page, name) {
   assert.fail("the own tank has not come within a minute");
 }
 
-async function drive(page, key, millis) {
+/** Holds a key until the own tank has gone to the right: where a picture takes seconds to draw, that takes as long. */
+async function driveRight(page, key, from, name) {
   await page.keyboard.down(key);
-  await page.waitForTimeout(millis);
-  await page.keyboard.up(key);
-  await page.waitForTimeout(300);
+  for (let tries = 0; tries < 40; tries += 1) {
+    const tank = await ownTank(page, name);
+    if (tank && tank.x > from.x + 30) return page.keyboard.up(key);
+    await page.waitForTimeout(250);
+  }
+  assert.fail(`the tank is where it was, at ${from.x}`);
 }
 
 test("a page plays alone over a simulated network, and on a native server together with another page", async (t) => {
@@ -96,17 +100,14 @@ test("a page plays alone over a simulated network, and on a native server togeth
   const browser = await launch();
   t.after(() => browser.close());
 
-  await t.test("alone: the tank drives where its keys say", async () => {
-    const { page, errors } = await open(browser, "http://localhost:8000/");
+  await t.test("alone: the tank drives where its keys say", async (t) => {
+    const { page, errors } = await open(t, browser, "http://localhost:8000/");
     const before = await seeOwnTank(page, "bevy-alone");
-    await drive(page, "d", 1500);
-    const after = await ownTank(page, "bevy-alone-driven");
-    assert(after && after.x > before.x + 30, `from ${before.x} to ${after?.x}`);
-    assert.deepEqual(errors.filter((text) => !text.includes("control flow")), []);
-    await page.close();
+    await driveRight(page, "d", before, "bevy-alone-driven");
+    assert.deepEqual(errors, []);
   });
 
-  await t.test("on a native server: joins, drives, and is seen leaving", async () => {
+  await t.test("on a native server: joins, drives, and is seen leaving", async (t) => {
     const server = spawn(PROGRAM, ["server"], { stdio: ["ignore", "pipe", "inherit"] });
     t.after(() => server.kill());
     const said = [];
@@ -121,14 +122,17 @@ test("a page plays alone over a simulated network, and on a native server togeth
       assert.fail(`the server has not said "${text}": ${said.join("\n")}`);
     };
     const address = (await hear("in a browser")).split(": ")[1];
-    const { page, errors } = await open(browser, address.replace("NAME", "alice"));
+    const { page, errors } = await open(t, browser, address.replace("NAME", "alice"));
     const before = await seeOwnTank(page, "bevy-joined");
     await hear("Joined");
-    await drive(page, "ArrowRight", 1500);
-    const after = await ownTank(page, "bevy-joined-driven");
-    assert(after && after.x > before.x + 30, `from ${before.x} to ${after?.x}`);
-    assert.deepEqual(errors.filter((text) => !text.includes("control flow")), []);
+    await driveRight(page, "ArrowRight", before, "bevy-joined-driven");
+    assert.deepEqual(errors, []);
+    const gone = () => said.some((line) => /Left|Lost/.test(line));
+    assert(!gone(), said.join("\n"));
     await page.close();
-    await hear("Lost");
+    for (let tries = 0; tries < 100 && !gone(); tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    assert(gone(), "nobody has left");
   });
 });

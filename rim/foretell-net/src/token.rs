@@ -14,7 +14,7 @@ use std::time::Duration;
 const PREFIX: &[u8] = b"foretell player token\n";
 pub(crate) const VERSION: u8 = 1;
 
-/// Whoever signs tokens: a login service, a matchmaker. A server needs its public key alone.
+/// Whoever signs tokens: a login service, a matchmaker. A server needs its public key alone; a page is no place for the private one.
 pub struct Issuer {
     key: SigningKey,
     audience: Box<str>,

@@ -1,7 +1,7 @@
 //! Foretell's plugin: the world of a client, brought back and stepped as a session does it, with what is saved and published in each
 //! tick.
 
-use crate::{Client, TICKS, fly};
+use crate::{Client, Spent, TICKS, fly};
 use app::App;
 use bevy_foretell::{
     ForetellApp, ForetellPlugin, GameWorld, Input, PlayerId, SavedWorld, Simulated, Simulation, State, StepCommands,
@@ -84,7 +84,7 @@ impl Game {
 }
 
 impl Client for Game {
-    fn rollback(&mut self) -> f64 {
+    fn rollback(&mut self) -> Spent {
         self.step(0);
         let began = ThreadTime::now();
         let kept = self.saved.len();
@@ -92,6 +92,6 @@ impl Client for Game {
         self.world.load(saved);
         self.tick = *tick;
         (0..TICKS).for_each(|_| self.step(0));
-        began.elapsed().as_secs_f64() * 1e6
+        Spent { all: began.elapsed().as_secs_f64() * 1e6, beside: 0.0 }
     }
 }

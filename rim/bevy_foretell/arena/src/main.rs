@@ -196,6 +196,10 @@ struct Corrections(VecDeque<(f32, String)>);
 #[derive(Resource)]
 struct Network(&'static str);
 
+/// Why nothing is played.
+#[derive(Resource, Default)]
+struct Failure(String);
+
 /// The barrel of a tank, a child that only this end has.
 #[derive(Component)]
 struct Barrel;
@@ -227,7 +231,9 @@ fn play() -> Play {
 #[cfg(target_arch = "wasm32")]
 fn play() -> Play {
     let location = web_sys::window().expect("a page").location();
-    let (name, address) = (location.search().unwrap_or_default(), location.hash().unwrap_or_default());
+    let name =
+        js_sys::decode_uri_component(&location.search().unwrap_or_default()).map(String::from).unwrap_or_default();
+    let address = location.hash().unwrap_or_default();
     match (name.strip_prefix('?'), address.strip_prefix('#')) {
         (Some(name), Some(address)) => join(address, name),
         _ => locally(NETWORKS[2]),
@@ -275,7 +281,7 @@ fn main() {
 #[cfg(not(target_arch = "wasm32"))]
 fn serve_without_a_window(app: &mut App) {
     let frames = bevy::app::ScheduleRunnerPlugin::run_loop(std::time::Duration::from_millis(4));
-    app.add_plugins(MinimalPlugins.set(frames));
+    app.add_plugins((MinimalPlugins.set(frames), bevy::app::TerminalCtrlCHandlerPlugin));
     game(app);
     app.add_observer(|of: On<ServerSaid>| println!("{:?}", of.0));
 }
@@ -293,10 +299,11 @@ fn show(app: &mut App, network: &'static str) {
     game(app);
     app.insert_resource(ClearColor(Color::srgb(0.07, 0.08, 0.1)))
         .init_resource::<Corrections>()
+        .init_resource::<Failure>()
         .insert_resource(Network(network));
     app.add_systems(Startup, set_up).add_systems(ReadInput, press);
     app.add_systems(Update, (choose_network, (dress, color, aim).chain(), fade, tell));
-    app.add_observer(flash).add_observer(note_correction);
+    app.add_observer(flash).add_observer(note_correction).add_observer(note_failure);
 }
 
 fn set_up(mut commands: Commands) {
@@ -396,10 +403,14 @@ fn note_correction(of: On<Corrected>, mut corrections: ResMut<Corrections>, time
     corrections.0.truncate(6);
 }
 
+fn note_failure(of: On<NotConnected>, mut failure: ResMut<Failure>) {
+    failure.0.clone_from(&of.why);
+}
+
 fn tell(
     session: (Res<Stats>, Res<bevy::state::state::State<Connection>>, Res<LocalPlayer>, Res<Network>),
     tanks: Query<(&Networked, &Tank)>,
-    corrections: Res<Corrections>,
+    (corrections, failure): (Res<Corrections>, Res<Failure>),
     time: Res<Time>,
     mut texts: Query<(&Shows, &mut Text)>,
 ) {
@@ -413,7 +424,14 @@ fn tell(
     };
     for (shows, mut text) in &mut texts {
         text.0 = match (shows, stats.0) {
-            (Shows::Network, None) => format!("{:?}\n{player}\n\nnothing is predicted here", connection.get()),
+            (Shows::Network, None) => {
+                let why = match connection.get() {
+                    Connection::Playing => "nothing is predicted here",
+                    Connection::Offline => &failure.0,
+                    _ => "",
+                };
+                format!("{:?}\n{player}\n\n{why}", connection.get())
+            }
             (Shows::Network, Some(stats)) => format!(
                 "{:?}   {}\n{player}\n\nround trip {} ms\nothers {:.0} ms behind\n{} ticks simulated again\n\n{keys}",
                 connection.get(),

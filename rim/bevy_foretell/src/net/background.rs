@@ -23,6 +23,11 @@ mod native {
         pub fn finish(self, work: impl Future<Output = ()> + 'static) {
             self.0.block_on(work);
         }
+
+        /// Gives up what is under way, and waits for nothing of it.
+        pub fn abandon(self) {
+            self.0.shutdown_background();
+        }
     }
 }
 
@@ -45,6 +50,9 @@ mod browser {
         pub fn finish(self, work: impl Future<Output = ()> + 'static) {
             wasm_bindgen_futures::spawn_local(work);
         }
+
+        /// Gives up what is under way, and waits for nothing of it.
+        pub fn abandon(self) {}
     }
 }
 

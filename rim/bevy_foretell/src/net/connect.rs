@@ -17,14 +17,14 @@ pub struct Connect {
 }
 
 impl Connect {
-    /// To the server at `url` ([`Serving::url`]), with a token or a ticket.
+    /// To the server at `url` (`Serving::url`), with a token or a ticket.
     pub fn to(url: &str, credential: impl Into<Credential>) -> Connect {
         let config = JoinConfig::new(Rules::new(Schema::default()));
         Connect { url: url.to_owned(), credential: credential.into(), config }
     }
 }
 
-/// A token for a server that lets in anybody under any name ([`Access::insecure_development`]); `None` where that is no name: 1 to 64
+/// A token for a server that lets in anybody under any name (`Access::insecure_development`); `None` where that is no name: 1 to 64
 /// bytes.
 pub fn insecure_token(name: &str) -> Option<Token> {
     Some(Token::insecure(&Account::new(name)?, UnixTime::now()))
@@ -115,8 +115,9 @@ impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
 
     fn leave(self: Box<Self>, _: Instant, _: &mut GameWorld<I>) {
         let Joined { way, background } = *self;
-        if let Way::Playing(player) = way {
-            background.finish(player.leave());
+        match way {
+            Way::Playing(player) => background.finish(player.leave()),
+            Way::Connecting(_) | Way::Failed(_) => background.abandon(),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Serving {
         self.address
     }
 
-    /// What others [connect to](Connect::to), at this name of the machine.
+    /// What others [connect to](crate::Connect::to), at this name of the machine.
     pub fn url(&self, host: &str) -> String {
         join_url(host, self.address.port(), &self.certificates)
     }

@@ -1,7 +1,8 @@
 //! The room of native programs: tokio, QUIC, TLS, and all that servers are made of.
 //!
 //! What the shared files ask of a platform has the same names here and in the room of browsers: [`Clock`], [`Tasks`],
-//! [`sleep`], [`within`], [`reach_by_webtransport`], [`ask_by_socket`], [`Farewell`].
+//! [`sleep`], [`within`], [`reach_by_webtransport`], [`ask_by_socket`], [`Farewell`],
+//! `unix_millis`, `SigningKey`, `random`.
 
 pub(crate) mod admission;
 mod budget;
