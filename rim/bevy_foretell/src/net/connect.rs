@@ -2,8 +2,7 @@
 
 use crate::driver::{Driver, End, idle};
 use crate::game_world::GameWorld;
-use crate::net::background::Background;
-use core::pin::Pin;
+use crate::net::background::{Background, Begun};
 use core::task::{Context, Poll, Waker};
 use foretell::{ClientState, Frame, Input, Instant, PlayerId, Rules, Schema, SessionConfig, Tick, Views};
 use foretell_net::{Account, ConnectError, Connected, Credential, JoinConfig, Player, Token, UnixTime};
@@ -31,7 +30,7 @@ pub fn insecure_token(name: &str) -> Option<Token> {
 }
 
 /// A connection that is being made.
-type Connecting<I> = Pin<Box<dyn Future<Output = Result<Player<GameWorld<I>>, ConnectError>>>>;
+type Connecting<I> = Begun<Result<Player<GameWorld<I>>, ConnectError>>;
 
 /// How far a player is on the way to the server.
 enum Way<I: Input + Send + Sync> {
@@ -64,7 +63,8 @@ impl<I: Input + Send + Sync> Joined<I> {
         let Connect { url, credential, config: join } = connect;
         let config = JoinConfig { rules: config.rules, client: config.client, ..join };
         let connecting = async move { foretell_net::connect(&url, credential, config).await };
-        Ok(Joined { way: Way::Connecting(Box::pin(connecting)), background: Background::new()? })
+        let background = Background::new()?;
+        Ok(Joined { way: Way::Connecting(background.begin(connecting)), background })
     }
 }
 

@@ -28,9 +28,18 @@ pub(crate) async fn sleep(time: Duration) {
     let _ = JsFuture::from(promise).await;
 }
 
-/// What comes of `work`, if it does within so long.
+/// In such steps it is counted how long something takes.
+const STEP: Duration = Duration::from_millis(100);
+
+/// What comes of `work`, if it does within so long. While the page stands still, as in its first frames, nothing can come: such a time
+/// counts as one step.
 pub(crate) async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
-    match select(pin!(work), pin!(sleep(time))).await {
+    let waiting = async {
+        for _ in 0..time.as_millis().div_ceil(STEP.as_millis()) {
+            sleep(STEP).await;
+        }
+    };
+    match select(pin!(work), pin!(waiting)).await {
         Either::Left((done, _)) => Some(done),
         Either::Right(_) => None,
     }
