@@ -1,7 +1,7 @@
-//! Player tokens: whoever knows the players signs them, and servers that know the public key admit their bearers, once.
+//! Player tokens: a login service or a matchmaker signs them, and servers that know the public key admit their bearers, once.
 //!
 //! A token is `version u8 = 1, audience, account, id [16], issued u64, expires u64, signature [64]`: Ed25519 over all before
-//! it with a prefix of its own. Texts are a length and so many bytes, times are milliseconds since 1970.
+//! it with a prefix of its own. Texts are a length in bytes and these, times are milliseconds since 1970.
 
 use crate::account::{Account, UnixTime, is_name};
 use crate::bytes::put_text;
@@ -14,7 +14,7 @@ use std::time::Duration;
 const PREFIX: &[u8] = b"foretell player token\n";
 pub(crate) const VERSION: u8 = 1;
 
-/// Whoever signs tokens: a login service, a matchmaker. A server needs its public key alone; a page is no place for the private one.
+/// What signs tokens: a login service, a matchmaker. A server needs its public key alone; a page is no place for the private one.
 pub struct Issuer {
     key: SigningKey,
     audience: Box<str>,

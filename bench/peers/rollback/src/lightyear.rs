@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// A tick, and a frame.
 const TICK: Duration = Duration::from_micros(15_625);
-/// Each way takes so many ticks, so that a client predicts more than it rolls back.
+/// How many ticks each way takes: so that a client predicts more than it rolls back.
 const WAY: usize = 6;
 
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Default, Debug)]

@@ -79,6 +79,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_page_signs_with_the_same_seed_has_the_same_key_and_signature() {
+        use ed25519_dalek::Signer;
+        for seed in [[7; 32], *b"foretell: INSECURE DEVELOPMENT!!"] {
+            let (here, page) = (SigningKey::from_seed(&seed), ed25519_dalek::SigningKey::from_bytes(&seed));
+            assert_eq!(here.public_key(), page.verifying_key().to_bytes());
+            assert_eq!(here.sign(b"a token"), page.sign(b"a token").to_bytes());
+        }
+    }
+
+    #[test]
     fn with_any_bit_flipped_or_any_byte_cut_it_is_none() {
         let issuer = Issuer::new(&[7; 32], "arena");
         let token = issuer.issue(&alice(), UnixTime(1000), Duration::from_secs(60));
