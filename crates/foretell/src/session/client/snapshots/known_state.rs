@@ -12,6 +12,14 @@ pub(crate) struct KnownIn {
     pub newest: Tick,
 }
 
+impl KnownIn {
+    /// Whether what is known of a row in a state was known then.
+    #[inline]
+    pub(super) fn has(&self, state: &KnownState<'_>) -> bool {
+        state.entry.known_in <= self.update
+    }
+}
+
 /// Where a row is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
@@ -42,6 +50,11 @@ pub(super) struct KnownState<'a> {
 
 impl<'a> KnownState<'a> {
     #[inline]
+    pub(super) fn of((entry, words): (TrackEntry, &'a [u32]), is_cut: bool) -> KnownState<'a> {
+        KnownState { entry, words, is_cut }
+    }
+
+    #[inline]
     pub(super) fn is_up_to(&self, at: TickTime) -> bool {
         self.is_cut || TickTime::start_of(self.entry.tick) <= at
     }
@@ -70,31 +83,63 @@ impl<'a> KnownState<'a> {
         };
         last.map_or(self.entry.tick, |last| last.max(self.entry.tick))
     }
+}
 
-    /// Writes this state and its neighbours: the one before, and the two after it. Between two states in which it rests it is in all.
-    /// Returns whether it does.
-    pub(super) fn around(
-        self,
-        [earlier, next, last]: [Option<KnownState<'a>>; 3],
-        look: &Look,
-        samples: &mut [Option<Sample<'a>>; 4],
-    ) -> Rest {
-        let KnownState { entry, words, .. } = self;
-        let mut before = entry.tick;
+/// What is known of a row around a point.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbours<'a> {
+    /// The last state up to the point.
+    pub before: KnownState<'a>,
+    pub earlier: Option<KnownState<'a>>,
+    pub next: Option<KnownState<'a>>,
+    /// The one after the next.
+    pub last: Option<KnownState<'a>>,
+}
+
+impl<'a> Neighbours<'a> {
+    /// Around a point, of these states from the newest back; `None` where none is up to it.
+    pub(super) fn among(
+        mut newest_first: impl Iterator<Item = KnownState<'a>>,
+        at: TickTime,
+    ) -> Option<Neighbours<'a>> {
+        let (mut next, mut last) = (None, None);
+        loop {
+            let before = newest_first.next()?;
+            if before.is_up_to(at) {
+                return Some(Neighbours { before, earlier: newest_first.next(), next, last });
+            }
+            (next, last) = (Some(before), next);
+        }
+    }
+
+    /// How it rests at the point, and until when, where it does.
+    pub(super) fn rest(&self, look: &Look) -> Option<(Rest, Tick)> {
+        let Neighbours { before, next, .. } = self;
+        let until = before.rests().then(|| before.rests_until(*next, look))?;
+        let is_over = next.is_some_and(|next| next.is_there()) && look.at.tick() >= until;
+        let rest = if next.is_some() { Rest::ForNow } else { Rest::Stays };
+        (!is_over).then_some((rest, until))
+    }
+
+    /// Writes the two states up to the point and the two after it. Between two states in which it rests it is in all. Returns whether it
+    /// does.
+    pub(super) fn sample(&self, look: &Look, samples: &mut [Option<Sample<'a>>; 4]) -> Rest {
+        let Neighbours { before: state, earlier, next, last } = *self;
+        if let Some((rest, until)) = self.rest(look) {
+            let from = look.at.tick().min(until);
+            let after = (from < until).then(|| (from.next(), state.words));
+            *samples = [None, Some((from, state.words)), after, None];
+            return rest;
+        }
+        let mut before = state.entry.tick;
         let mut first = earlier.and_then(|earlier| {
-            let rested = earlier.rests().then(|| earlier.rests_until(Some(self), look));
+            let rested = earlier.rests().then(|| earlier.rests_until(Some(state), look));
             earlier.sample().map(|(tick, words)| (rested.unwrap_or(tick), words))
         });
-        if self.rests() {
-            let (until, now) = (self.rests_until(next, look), look.at.tick());
-            if now < until || next.is_none_or(|next| !next.is_there()) {
-                let from = now.min(until);
-                let after = (from < until).then(|| (from.next(), words));
-                *samples = [None, Some((from, words)), after, None];
-                return if next.is_some() { Rest::ForNow } else { Rest::Stays };
-            }
+        if state.rests() {
+            let until = state.rests_until(next, look);
             let rested = until.back(look.interval).filter(|rested| *rested >= before);
-            first = rested.map(|rested| (rested, words)).or(first);
+            first = rested.map(|rested| (rested, state.words)).or(first);
             before = until;
         }
         let after = next.and_then(KnownState::sample);
@@ -103,7 +148,7 @@ impl<'a> KnownState<'a> {
             let until = next.rests_until(last, look).min(next.entry.tick + look.interval);
             second = (until > next.entry.tick).then_some((until, next.words)).or(second);
         }
-        *samples = [first, Some((before, words)), after, second];
+        *samples = [first, Some((before, state.words)), after, second];
         Rest::No
     }
 }

@@ -109,6 +109,44 @@ pub(super) struct StateRings {
     classes: Vec<RingsOfLength>,
 }
 
+/// The states of one ring, each with its number from the oldest, which is 0.
+#[derive(Clone, Copy)]
+pub(super) struct RingStates<'a> {
+    data: &'a [u32],
+    stride: usize,
+    start: u32,
+    /// The last place of the ring, by which numbers are taken modulo its length.
+    last: usize,
+}
+
+impl<'a> RingStates<'a> {
+    #[inline]
+    fn whole(&self, at: u32) -> &'a [u32] {
+        let place = ((self.start + at) as usize & self.last) * self.stride;
+        &self.data[place..place + self.stride]
+    }
+
+    /// One of them, and its words.
+    #[inline]
+    pub fn state(&self, at: u32) -> (TrackEntry, &'a [u32]) {
+        let (head, words) = self.whole(at).split_at(HEAD);
+        (TrackEntry::of_head(head), words)
+    }
+
+    /// The same of a row that is there and may move; `None` where it is not, or rests.
+    #[inline]
+    pub fn moving(&self, at: u32) -> Option<(Tick, &'a [u32])> {
+        let (head, words) = self.whole(at).split_at(HEAD);
+        (head[1] & 3 == Status::There as u32).then(|| (Tick::new(head[0]), words))
+    }
+
+    /// Its tick.
+    #[inline]
+    pub fn tick(&self, at: u32) -> Tick {
+        Tick::new(self.whole(at)[0])
+    }
+}
+
 impl StateRings {
     /// Of rows of this number of words, for up to `states` of each.
     pub fn new(words: usize, states: usize) -> StateRings {
@@ -152,26 +190,18 @@ impl StateRings {
         ring.nth as usize * self.classes.len() + ring.class as usize
     }
 
+    /// The states of a ring.
+    #[inline]
+    pub fn states(&self, Ring { class, nth, start, .. }: Ring) -> RingStates<'_> {
+        let RingsOfLength { places, data, .. } = &self.classes[class as usize];
+        let from = nth as usize * places * self.stride;
+        RingStates { data: &data[from..from + places * self.stride], stride: self.stride, start, last: *places - 1 }
+    }
+
     /// The state with this number from the oldest, which is 0, and its words.
     #[inline]
     pub fn state(&self, ring: Ring, at: u32) -> (TrackEntry, &[u32]) {
-        let place = self.place(ring, at);
-        let state = &self.classes[ring.class as usize].data[place..place + self.stride];
-        (TrackEntry::of_head(&state[..HEAD]), &state[HEAD..])
-    }
-
-    /// The same of a row that is there and may move; `None` where it is not, or rests.
-    #[inline]
-    pub fn moving(&self, ring: Ring, at: u32) -> Option<(Tick, &[u32])> {
-        let place = self.place(ring, at);
-        let state = &self.classes[ring.class as usize].data[place..place + self.stride];
-        (state[1] & 3 == Status::There as u32).then(|| (Tick::new(state[0]), &state[HEAD..]))
-    }
-
-    /// Its tick.
-    #[inline]
-    pub fn tick(&self, ring: Ring, at: u32) -> Tick {
-        Tick::new(self.classes[ring.class as usize].data[self.place(ring, at)])
+        self.states(ring).state(at)
     }
 
     /// Takes in a row as it is in a state, or that it is gone, where others are shown in the state `shown`; `None` where that is known,

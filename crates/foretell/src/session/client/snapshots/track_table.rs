@@ -1,6 +1,6 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
-use super::known_state::{KnownState, Look};
+use super::known_state::{KnownState, Look, Neighbours};
 use super::state_rings::{News, Ring, StateRings, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
@@ -74,7 +74,7 @@ impl TrackTable {
     /// The newest state of which anything is known of the nth row.
     pub fn newest_tick(&self, nth: usize) -> Tick {
         let Track { ring, .. } = self.tracks.values()[nth];
-        self.states.tick(ring, ring.len - 1)
+        self.states.states(ring).tick(ring.len - 1)
     }
 
     /// What most rows that are seen are, soon found: where everything counts that is known of the nth row, and it moves in the two
@@ -86,24 +86,47 @@ impl TrackTable {
         if revised > look.known.update {
             return None;
         }
-        let mut before = ring.len - 1;
-        while TickTime::start_of(self.states.tick(ring, before)) > look.at {
+        let (states, mut before) = (self.states.states(ring), ring.len - 1);
+        while TickTime::start_of(states.tick(before)) > look.at {
             before = before.checked_sub(1)?;
         }
         for (at, sample) in (before.checked_sub(1)?..).zip(samples) {
-            *sample = if at < ring.len { Some(self.states.moving(ring, at)?) } else { None };
+            *sample = if at < ring.len { Some(states.moving(at)?) } else { None };
         }
-        Some(self.states.state(ring, before).0.owner)
+        Some(states.state(before).0.owner)
+    }
+
+    /// What is known of the nth row around a point, the last state up to it and its neighbours: the one before, and the two after it.
+    /// `None` where no state up to the point is known.
+    pub fn neighbours(&self, nth: usize, look: &Look) -> Option<Neighbours<'_>> {
+        let Track { ring, revised } = self.tracks.values()[nth];
+        if revised > look.known.update {
+            return Neighbours::among(self.newest_first(nth).filter(|state| look.known.has(state)), look.at);
+        }
+        let states = self.states.states(ring);
+        let mut before = ring.len - 1;
+        while TickTime::start_of(states.tick(before)) > look.at {
+            match before.checked_sub(1) {
+                Some(earlier) => before = earlier,
+                None if ring.is_cut => break,
+                None => return None,
+            }
+        }
+        let state = |at: u32| (at < ring.len).then(|| KnownState::of(states.state(at), ring.is_cut && at == 0));
+        Some(Neighbours {
+            before: state(before)?,
+            earlier: before.checked_sub(1).and_then(state),
+            next: state(before + 1),
+            last: state(before + 2),
+        })
     }
 
     /// The states of a row from the newest back.
     #[inline]
     pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = KnownState<'_>> + Clone {
         let Track { ring, .. } = self.tracks.values()[nth];
-        (0..ring.len).rev().map(move |at| {
-            let (entry, words) = self.states.state(ring, at);
-            KnownState { entry, words, is_cut: ring.is_cut && at == 0 }
-        })
+        let states = self.states.states(ring);
+        (0..ring.len).rev().map(move |at| KnownState::of(states.state(at), ring.is_cut && at == 0))
     }
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.

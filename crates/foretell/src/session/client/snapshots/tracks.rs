@@ -1,7 +1,7 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
-use super::known_state::{KnownIn, KnownState, Look, Rest};
+use super::known_state::{KnownIn, KnownState, Look, Neighbours, Rest};
 use super::state_rings::{Status, TrackEntry};
 use super::track_table::{Revision, TrackTable};
 use crate::session::curves::Sample;
@@ -228,29 +228,28 @@ impl Tracks {
 
     #[inline]
     fn owner_of(&self, component: ComponentId, nth: usize, look: &Look) -> Option<PlayerId> {
-        let before = self.states(component, nth, look.known).find(|state| state.is_up_to(look.at))?;
+        let Neighbours { before, .. } = self.tables[usize::from(component.0)].neighbours(nth, look)?;
         before.is_there().then_some(before.entry.owner)
     }
 
     /// Whether by what has come since, a row is elsewhere at a point than it was known to be, and does not just go on from a state that
     /// was known already.
     pub(crate) fn is_bent(&self, component: ComponentId, nth: usize, look: &Look, since: &Since) -> bool {
+        let Some(found) = self.tables[usize::from(component.0)].neighbours(nth, look) else { return false };
+        let Neighbours { before, next, last, .. } = found;
         let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
-        let mut known_after = 0;
-        let mut states = self.states(component, nth, look.known);
-        let Some(before) = states.find(|state| {
-            let is_before = state.is_up_to(look.at);
-            known_after = if is_new(state) { 0 } else { known_after + u32::from(!is_before) };
-            is_before
-        }) else {
+        // It was known to rest here, at least until what has come since.
+        if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
             return false;
-        };
+        }
         // From a state to which it was known to go it goes on wherever it does.
-        let mut passed = core::iter::once(before).chain(states).take_while(|state| !state.is_up_to(since.at));
+        let up_to = self.states(component, nth, look.known).skip_while(|state| !state.is_up_to(look.at));
+        let mut passed = up_to.take_while(|state| !state.is_up_to(since.at));
         if passed.any(|state| !is_new(&state)) {
             return false;
         }
-        is_new(&before) || known_after < if since.by_neighbours { 2 } else { 1 }
+        let was_known = |after: Option<KnownState<'_>>| after.is_some_and(|after| !is_new(&after));
+        is_new(&before) || !was_known(next) || since.by_neighbours && !was_known(last)
     }
 
     /// Writes the states of the nth row of a component around a point: two up to it, of which the second is there, and two after it.
@@ -266,17 +265,9 @@ impl Tracks {
         if let Some(owner) = self.tables[usize::from(component.0)].moving(nth, look, samples) {
             return Some((owner, Rest::No));
         }
-        let mut states = self.states(component, nth, look.known);
-        let (mut next, mut last) = (None, None);
-        let before = loop {
-            let state = states.next()?;
-            if state.is_up_to(look.at) {
-                break state;
-            }
-            (next, last) = (Some(state), next);
-        };
-        let rest = before.is_there().then(|| before.around([states.next(), next, last], look, samples))?;
-        Some((before.entry.owner, rest))
+        let found = self.tables[usize::from(component.0)].neighbours(nth, look)?;
+        let rest = found.before.is_there().then(|| found.sample(look, samples))?;
+        Some((found.before.entry.owner, rest))
     }
 
     /// The first state of the stretch in which a row is there that is there at a point.
@@ -315,7 +306,7 @@ impl Tracks {
     #[inline]
     fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = KnownState<'_>> {
         let states = self.tables[usize::from(component.0)].newest_first(nth);
-        states.filter(move |state| state.entry.known_in <= known.update)
+        states.filter(move |state| known.has(state))
     }
 }
 
