@@ -96,8 +96,9 @@ impl AuthoritativeState {
     /// Whether anything has changed.
     pub fn settle_changes_outside(&mut self, tick: Tick, mut note_removed: impl FnMut(PlayerId, StepEvent)) -> bool {
         let mut at = 0;
+        let is_there = |entity: Entity| self.rows.removed().is_empty() || self.rows.has(entity);
         for RowKey { entity, .. } in self.rows.changed() {
-            if self.rows.has(*entity) {
+            if is_there(*entity) {
                 *self.changed_outside.get_or_insert_near(*entity, &mut at, || tick) = tick;
             }
         }

@@ -54,8 +54,9 @@ pub(super) struct ClientRows {
 }
 
 impl ClientRows {
-    /// Numbers are below `slots`.
+    /// Numbers are below `slots`; there is room for whole blocks of them.
     pub fn resize(&mut self, slots: usize) {
+        let slots = slots.next_multiple_of(BLOCK as usize);
         let ClientRows { names, since, told, has, .. } = self;
         if names.len() < slots {
             names.resize(slots, None);
@@ -92,9 +93,15 @@ impl ClientRows {
         self.has[slot as usize].get()
     }
 
-    /// Since when it waits for what is newer than that.
-    pub fn waits_since(&self, slot: u32) -> Tick {
-        self.told(slot).or(self.since[slot as usize].get()).unwrap_or(Tick::ZERO)
+    /// For how many ticks up to the state of `now` those of a block wait for what is newer than that, at least one.
+    #[inline]
+    pub fn ages(&self, first: u32, now: Tick) -> [u32; BLOCK as usize] {
+        let block = SlotRun { first, count: BLOCK }.indices();
+        let (told, since) = (&self.told[block.clone()], &self.since[block]);
+        core::array::from_fn(|nth| {
+            let MaybeTick(from) = if told[nth] == MaybeTick::NONE { since[nth] } else { told[nth] };
+            now.get().saturating_add(1).saturating_sub(from.max(1)).max(1)
+        })
     }
 
     /// A row is to be told from the state of `now` on.

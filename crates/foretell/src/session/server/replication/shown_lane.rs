@@ -15,7 +15,7 @@ use super::sent_datagrams::{SentDatagrams, SettledDatagram};
 use super::shown_state::{Limits, Shown};
 use super::shown_writer::ShownWriter;
 use super::slot_set::SlotSet;
-use super::viewpoint::{Claim, Viewpoint};
+use super::viewpoint::Viewpoint;
 use super::waiting_rows::WaitingRows;
 use crate::session::allowance::Fates;
 use crate::session::received::Received;
@@ -285,14 +285,7 @@ impl ShownLane {
 
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        let ShownLane { rows, waiting, given, .. } = self;
-        waiting.rank(of, viewpoint, most, |slot| {
-            let was_own = given.contains(slot) && rows.unknown().contains(slot);
-            let age_ticks = if was_own { u32::MAX } else { of.tick.since(rows.waits_since(slot)).max(1) };
-            let key = rows.name(slot).map(|name| name.key);
-            let weight = of.limits.zip(key).map_or(1.0, |(limits, key)| limits.interest.weight(key));
-            Claim { age_ticks, weight }
-        });
+        self.waiting.rank(of, viewpoint, most, &self.rows, &self.given);
     }
 
     /// The number of the next datagram.

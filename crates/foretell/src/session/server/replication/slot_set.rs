@@ -114,6 +114,12 @@ impl SlotSet {
         (self.word(first) >> (first % u64::BITS)) as u16
     }
 
+    /// The first number of each block of which it has any, ascending, and [which](SlotSet::block).
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, u16)> {
+        let firsts = (0..).step_by(BLOCK as usize).take(self.words.len() * (u64::BITS / BLOCK) as usize);
+        firsts.map(|first| (first, self.block(first))).filter(|(_, slots)| *slots != 0)
+    }
+
     /// Has these of a block from now on.
     #[inline]
     pub fn set_block(&mut self, first: u32, slots: u16) {

@@ -1,35 +1,48 @@
 //! Where the entities of a state are; made once for all clients.
 
+use super::slot_set::{BLOCK, SlotRun};
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{Audience, Meaning, Rows, Schema};
+use crate::world::{Audience, Meaning};
 use alloc::vec::Vec;
 
-/// Where the entities of a state are; made once for all clients.
+/// Where the entities of a state are, by the numbers of their rows; made once for all clients.
 #[derive(Default)]
 pub(super) struct SpatialIndex {
     of: Option<Tick>,
-    /// By the row; not a number for what is nowhere.
-    all: Vec<[f64; 3]>,
+    /// Along each axis, in whole blocks; not a number for what is nowhere.
+    axes: [Vec<f64>; 3],
 }
 
 impl SpatialIndex {
-    /// Becomes those of `state`, if it is not that already.
-    pub(super) fn update(&mut self, rows: &Rows, schema: &Schema, state: Tick) {
-        if self.of.replace(state) == Some(state) {
+    /// Becomes those of the state of `tick`, if it is not that already.
+    pub(super) fn update(&mut self, state: &AuthoritativeState, tick: Tick) {
+        if self.of.replace(tick) == Some(tick) {
             return;
         }
-        self.all.clear();
-        self.all.extend(rows.iter().map(|row| {
-            let component = schema.component(row.component);
+        let versions = state.versions();
+        for axis in &mut self.axes {
+            axis.clear();
+            axis.resize(versions.slots().next_multiple_of(BLOCK as usize), f64::NAN);
+        }
+        for (row, version) in state.rows().iter().zip(versions.versions()) {
+            let component = state.schema().component(row.component);
             let place =
                 component.field(Meaning::Position, row.words).filter(|_| component.audience() != Audience::Owner);
-            place.map_or([f64::NAN; 3], |(column, words)| column.lanes(words))
-        }));
+            let Some((column, words)) = place else { continue };
+            let at: [f64; 3] = column.lanes(words);
+            self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
+        }
     }
 
     /// Where the entity of a row is; not a number where it is nowhere.
+    pub(super) fn at(&self, slot: u32) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.axes[axis][slot as usize])
+    }
+
+    /// Along each axis where those of a block are.
     #[inline]
-    pub(super) fn at(&self, row: usize) -> [f64; 3] {
-        self.all[row]
+    pub(super) fn block(&self, first: u32) -> [&[f64]; 3] {
+        [0, 1, 2].map(|axis| &self.axes[axis][SlotRun { first, count: BLOCK }.indices()])
     }
 }

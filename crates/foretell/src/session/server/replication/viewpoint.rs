@@ -1,15 +1,27 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
-use super::rank::{Rank, single};
+use super::client_rows::ClientRows;
+use super::rank::Rank;
 use super::shown_state::Shown;
+use super::slot_set::{BLOCK, SlotSet};
 use super::spatial_index::SpatialIndex;
-use crate::motion::vector::squared_distance;
 use alloc::vec::Vec;
 
 /// What is nearer than 2 m is told as often as it can be, in square metres.
 const NEAR_SQR_M: f64 = 4.0;
 /// From this age on it counts more and more how old something is, and less how near.
-const OLD_TICKS: f64 = 40.0;
+const OLD_TICKS: f32 = 40.0;
+
+/// What was as urgent as this part of what just had room in one state is looked at in the next.
+const CUTOFF_PART: f32 = 0.75;
+
+/// From which urgency on rows were looked at last, so that mostly most need not be looked at: less was not urgent enough then, and
+/// most is not yet. It decides nothing: where too few are as urgent, all are looked at.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Cutoff(f32);
+
+/// What is reckoned for the rows of a block at once.
+type Block<T> = [T; BLOCK as usize];
 
 /// Where the own entities of a client are, and the order that follows. Its memory is used again.
 #[derive(Default)]
@@ -20,44 +32,206 @@ pub(super) struct Viewpoint {
     ranked: Vec<Rank>,
 }
 
-/// For how long a row has not been told, and how often it is to be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
-    pub age_ticks: u32,
-    pub weight: f32,
+/// The rows that wait.
+#[derive(Clone, Copy)]
+pub(super) struct Claims<'a> {
+    pub waiting: &'a SlotSet,
+    pub rows: &'a ClientRows,
+    /// Those of them that were the client's own until lately, and come first until they are there.
+    pub given: &'a SlotSet,
+}
+
+impl Claims<'_> {
+    /// For how many ticks those of a block have not been told.
+    fn ages(&self, first: u32, of: &Shown<'_>) -> Block<u32> {
+        let mut ages = self.rows.ages(first, of.tick);
+        let given = self.given.block(first) & self.rows.unknown().block(first);
+        if given != 0 {
+            let is_given = |nth: &usize| given >> nth & 1 == 1;
+            (0..ages.len()).filter(is_given).for_each(|nth| ages[nth] = u32::MAX);
+        }
+        ages
+    }
 }
 
 impl Viewpoint {
-    /// Sorts the `most` most urgent of `slots`, and puts them last, the most urgent at the end: by for how many ticks each has
-    /// not been told, and by how near it is. What is four times as far is told a sixteenth as often; but half as often, where all
-    /// are old as there is so much to tell. What has twice the weight, twice as often.
-    pub(super) fn rank(&mut self, of: &Shown<'_>, slots: &mut Vec<u32>, most: usize, claim: impl Fn(u32) -> Claim) {
-        let Viewpoint { spatial, own, ranked } = self;
-        let versions = of.state.versions();
-        spatial.update(of.state.rows(), of.state.schema(), of.tick);
+    /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
+    /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
+    /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often.
+    pub(super) fn rank(
+        &mut self,
+        of: &Shown<'_>,
+        claims: Claims<'_>,
+        most: usize,
+        cutoff: &mut Cutoff,
+        into: &mut Vec<u32>,
+    ) {
+        self.look(of);
+        self.collect(of, &claims, cutoff.0);
+        if self.ranked.len() < most {
+            self.collect(of, &claims, 0.0);
+        }
+        let rest = self.ranked.len().saturating_sub(most);
+        if rest > 0 && rest < self.ranked.len() {
+            self.ranked.select_nth_unstable(rest);
+        }
+        self.ranked[rest..].sort_unstable();
+        *cutoff = Cutoff(self.ranked.get(rest).map_or(0.0, |least| least.value() * CUTOFF_PART));
+        into.clear();
+        into.extend(self.ranked.iter().map(|rank| !rank.number()));
+    }
+
+    /// Takes in the rows that wait and are at least so urgent.
+    fn collect(&mut self, of: &Shown<'_>, claims: &Claims<'_>, cutoff: f32) {
+        self.ranked.clear();
+        for (first, waiting) in claims.waiting.blocks() {
+            let mut urgency = self.urgency(first, &claims.ages(first, of));
+            if let Some(limits) = of.limits {
+                for (slot, urgency) in (first..).zip(&mut urgency) {
+                    let name = claims.rows.name(slot);
+                    *urgency *= name.map_or(1.0, |name| limits.interest.weight(name.key));
+                }
+            }
+            // What is not a number is as urgent as anything.
+            let is_less = |(nth, urgency): (usize, &f32)| u16::from(*urgency < cutoff) << nth;
+            let less = urgency.iter().enumerate().map(is_less).fold(0, |all, bit| all | bit);
+            let mut chosen = waiting & !less;
+            while chosen != 0 {
+                let nth = chosen.trailing_zeros();
+                chosen &= chosen - 1;
+                let urgency = urgency[nth as usize];
+                let urgency = if urgency < f32::MAX { urgency } else { f32::INFINITY };
+                self.ranked.push(Rank::new(urgency, !(first + nth)));
+            }
+        }
+    }
+
+    /// Finds out where the client's own entities are. One that is nowhere sees nothing.
+    fn look(&mut self, of: &Shown<'_>) {
+        let Viewpoint { spatial, own, .. } = self;
+        spatial.update(of.state, of.tick);
         own.clear();
         match of.limits {
             Some(limits) => own.extend_from_slice(limits.interest.eyes()),
-            None => own.extend(versions.of_owner(of.player).map(|place| spatial.at(place))),
+            None => {
+                let versions = of.state.versions();
+                own.extend(versions.of_owner(of.player).map(|place| spatial.at(versions.versions()[place].slot)));
+            }
         }
-        ranked.clear();
-        ranked.extend(slots.iter().map(|slot| {
-            let at = spatial.at(versions.place(*slot));
-            // What is nowhere is as urgent as what is near; an own entity that is nowhere sees nothing.
-            let nearest = own.iter().map(|own| squared_distance(*own, at)).fold(f64::NAN, f64::min);
-            let squared = nearest.max(NEAR_SQR_M);
-            let Claim { age_ticks, weight } = claim(*slot);
-            let age = f64::from(age_ticks);
+        own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
+    }
+
+    /// How urgent the rows of a block are that have not been told for so many ticks; but for their weights.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "to compare by")]
+    fn urgency(&self, first: u32, ages: &Block<u32>) -> Block<f32> {
+        let squared = self.squared(first);
+        core::array::from_fn(|nth| {
+            let (age, squared) = (ages[nth] as f32, squared[nth] as f32);
             let old = age / OLD_TICKS;
-            let urgency = age * (1.0 + old * old * old * old) / squared * f64::from(weight);
-            Rank::new(single(urgency), !*slot)
-        }));
-        let rest = ranked.len().saturating_sub(most);
-        if rest > 0 && rest < ranked.len() {
-            ranked.select_nth_unstable(rest);
+            age * (1.0 + old * old * old * old) / squared
+        })
+    }
+
+    /// How far the entities of a block are from the nearest own one, squared. What is nowhere is as urgent as what is near.
+    fn squared(&self, first: u32) -> Block<f64> {
+        let [x, y, z] = self.spatial.block(first).map(|axis| axis.first_chunk().expect("there are whole blocks"));
+        let axes: [&Block<f64>; 3] = [x, y, z];
+        let mut nearest = [if self.own.is_empty() { 0.0 } else { f64::INFINITY }; BLOCK as usize];
+        for own in &self.own {
+            for (nth, nearest) in nearest.iter_mut().enumerate() {
+                let [x, y, z] = [0, 1, 2].map(|axis| axes[axis][nth] - own[axis]);
+                let squared = x * x + y * y + z * z;
+                *nearest = if squared < *nearest { squared } else { *nearest };
+            }
         }
-        ranked[rest..].sort_unstable();
-        slots.clear();
-        slots.extend(ranked.iter().map(|rank| !rank.number()));
+        for (nearest, x) in nearest.iter_mut().zip(axes[0]) {
+            *nearest = if !x.is_nan() && *nearest > NEAR_SQR_M { *nearest } else { NEAR_SQR_M };
+        }
+        nearest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client_rows::RowName;
+    use super::super::paces::Paces;
+    use super::super::recent_changes::RecentChanges;
+    use super::*;
+    use crate::session::server::authoritative_state::AuthoritativeState;
+    use crate::time::Tick;
+    use crate::world::{ComponentId, Entity, Owned, PlayerId, RowKey, Schema};
+    use foretell::State;
+    use proptest::prelude::*;
+
+    const ME: PlayerId = PlayerId::new(1);
+    const NOW: Tick = Tick::new(900);
+
+    #[derive(State, Clone, Copy)]
+    struct Rock {
+        #[state(position)]
+        at: [f32; 2],
+    }
+
+    fn key(nth: u16) -> RowKey {
+        RowKey { component: ComponentId(0), entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth) }
+    }
+
+    /// Rocks at these places, of which the first is the client's own, and since when the others wait.
+    fn scene(rocks: &[([f32; 2], u32)]) -> (AuthoritativeState, ClientRows, SlotSet) {
+        let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
+        let (mut rows, mut waiting) = (ClientRows::default(), SlotSet::default());
+        for (nth, (at, _)) in (0..).zip(rocks) {
+            let owner = if nth == 0 { ME } else { PlayerId::SERVER };
+            state.rows_mut().set(Owned { entity: key(nth).entity, owner }, &Rock { at: *at });
+        }
+        state.settle(Tick::new(1));
+        rows.resize(state.versions().slots());
+        for (nth, (_, since)) in (0..).zip(rocks).skip(1) {
+            let slot = state.versions().get(key(nth)).expect("it is there").slot;
+            rows.insert(slot, RowName { key: key(nth), owner: PlayerId::SERVER }, Tick::new(*since), false);
+            waiting.insert(slot);
+        }
+        (state, rows, waiting)
+    }
+
+    /// Which rocks come first, the most urgent at the end.
+    fn ranked(
+        (state, rows, waiting): &(AuthoritativeState, ClientRows, SlotSet),
+        most: usize,
+        cutoff: f32,
+    ) -> Vec<u16> {
+        let (changes, paces) = (RecentChanges::new(), Paces::every(1));
+        let of = Shown { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
+        let (mut slots, mut cutoff) = (Vec::new(), Cutoff(cutoff));
+        let claims = Claims { waiting, rows, given: &SlotSet::default() };
+        Viewpoint::default().rank(&of, claims, most, &mut cutoff, &mut slots);
+        let first = slots.len() - most.min(slots.len());
+        slots[first..].iter().filter_map(|slot| Some(rows.name(*slot)?.key.entity.counter())).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_most_urgent_are_the_same_whatever_was_urgent_enough_before(
+            rocks in prop::collection::vec((prop::array::uniform2(-300.0_f32..300.0), 1_u32..900), 2..60),
+            most in 1_usize..70, cutoff in prop_oneof![Just(0.0_f32), 1e-6_f32..10.0, Just(f32::INFINITY)],
+        ) {
+            let scene = scene(&rocks);
+            prop_assert_eq!(ranked(&scene, most, cutoff), ranked(&scene, most, 0.0));
+        }
+    }
+
+    #[test]
+    fn what_is_four_times_as_far_waits_sixteen_times_as_long_and_what_is_nowhere_is_near() {
+        let since = |ticks: u32| NOW.get() - ticks;
+        // As old ones count more, all are young.
+        let rocks = [
+            ([0.0, 0.0], 1),
+            ([8.0, 0.0], since(1)),
+            ([0.0, 32.0], since(15)),
+            ([0.0, -32.0], since(17)),
+            ([f32::NAN, 0.0], since(1)),
+            ([1.0, 1.0], since(1)),
+        ];
+        assert_eq!(ranked(&scene(&rocks), 5, 0.0), [2, 1, 3, 5, 4]);
     }
 }

@@ -5,7 +5,7 @@ use super::encoded_rows::EncodedRows;
 use super::row_teller::RowTeller;
 use super::shown_state::Shown;
 use super::slot_set::{BLOCK, SlotSet};
-use super::viewpoint::{Claim, Viewpoint};
+use super::viewpoint::{Claims, Cutoff, Viewpoint};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -15,13 +15,14 @@ pub(super) struct WaitingRows {
     slots: SlotSet,
     /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
     ranked: Vec<u32>,
+    cutoff: Cutoff,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: SlotSet::default(), ranked: Vec::new(), has_left: false }
+        WaitingRows { slots: SlotSet::default(), ranked: Vec::new(), cutoff: Cutoff::default(), has_left: false }
     }
 
     /// The row with this number is to be told.
@@ -56,17 +57,17 @@ impl WaitingRows {
         self.ranked.clear();
     }
 
-    /// What matters most is told first; at most `most` are told.
+    /// What matters most is told first; at most `most` are told. Those come first that were `given` away by the client.
     pub(super) fn rank(
         &mut self,
         of: &Shown<'_>,
         viewpoint: &mut Viewpoint,
         most: usize,
-        claim: impl Fn(u32) -> Claim,
+        rows: &ClientRows,
+        given: &SlotSet,
     ) {
-        self.ranked.clear();
-        self.ranked.extend(self.slots.iter());
-        viewpoint.rank(of, &mut self.ranked, most, claim);
+        let WaitingRows { slots, ranked, cutoff, .. } = self;
+        viewpoint.rank(of, Claims { waiting: slots, rows, given }, most, cutoff, ranked);
     }
 
     /// Tells as many as have room.
