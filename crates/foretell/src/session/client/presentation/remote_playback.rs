@@ -106,11 +106,16 @@ impl RemotePlayback {
         }
         followers.advance(sources.now);
         let predicted = sources.timeline.predicted();
+        // Otherwise nothing has changed but where something new is known.
+        let may_all_change = leapt_from.is_some() || curves != wanted || curves.any_leads();
         for id in sources.schema.ids().filter(|id| sources.schema.component(*id).has_pose()) {
             let (before, remote, component) =
                 (before.component(id), remote.component(id), sources.schema.component(id));
             let mut hiding = Hiding { sources, component, before, remote, offsets, followers };
             for nth in 0..hiding.remote.count() {
+                if !may_all_change && !hiding.remote.has_news(nth, seen) {
+                    continue;
+                }
                 let entity = hiding.remote.entity(nth);
                 let (shown, after) = (curves.of(entity), wanted.of(entity));
                 let has_leapt = leapt_from.is_some() && after != Curve::Hold;
@@ -155,17 +160,27 @@ impl StayingRows {
         self.known_in.iter_mut().for_each(Vec::clear);
     }
 
+    fn of(&mut self, component: ComponentId) -> StayingRowsOf<'_> {
+        StayingRowsOf { known_in: &mut self.known_in[usize::from(component.0)] }
+    }
+}
+
+/// Those of one component.
+struct StayingRowsOf<'a> {
+    known_in: &'a mut Vec<u32>,
+}
+
+impl StayingRowsOf<'_> {
     #[inline]
-    fn has(&self, component: ComponentId, of: Revision) -> bool {
-        self.known_in[usize::from(component.0)].get(of.ring) == Some(&of.known_in)
+    fn has(&self, of: Revision) -> bool {
+        self.known_in.get(of.ring) == Some(&of.known_in)
     }
 
-    fn note(&mut self, component: ComponentId, of: Revision, stays: bool) {
-        let known_in = &mut self.known_in[usize::from(component.0)];
-        if known_in.len() <= of.ring {
-            known_in.resize(of.ring + 1, 0);
+    fn note(&mut self, of: Revision, stays: bool) {
+        if self.known_in.len() <= of.ring {
+            self.known_in.resize(of.ring + 1, 0);
         }
-        known_in[of.ring] = if stays { of.known_in } else { 0 };
+        self.known_in[of.ring] = if stays { of.known_in } else { 0 };
     }
 }
 
@@ -185,10 +200,11 @@ impl<W: World> ProxyWriter<'_, W> {
     fn write_component(&mut self, component: ComponentId, mut others: ComponentWindow<'_>) {
         let Sources { timeline, schema, authority, .. } = self.visual.sources;
         let schema = schema.component(component);
+        let mut staying = self.staying.of(component);
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
         for nth in 0..others.count() {
             let revision = others.revision(nth);
-            if self.staying.has(component, revision) {
+            if staying.has(revision) {
                 self.count += 1;
                 continue;
             }
@@ -199,7 +215,7 @@ impl<W: World> ProxyWriter<'_, W> {
             others.draw(self.visual.drawing(row.entity), &mut into);
             authority.put_captured(schema, row.key(), &mut into);
             self.proxies.set_words(Row { words: &into[..row.words.len()], ..row });
-            self.staying.note(component, revision, stays && self.may_stay);
+            staying.note(revision, stays && self.may_stay);
             self.count += 1;
         }
     }
@@ -268,16 +284,17 @@ mod tests {
     fn a_row_stays_as_it_is_written_until_anything_new_is_known_of_it() {
         let mut staying = StayingRows::new(&test_states::schema());
         let of = |ring: usize, known_in: u32| Revision { ring, known_in };
-        staying.note(SHIP, of(3, 7), true);
-        staying.note(SHIP, of(4, 7), false);
-        assert!(staying.has(SHIP, of(3, 7)));
-        assert!(!staying.has(SHIP, of(3, 8)), "something new is known");
-        assert!(!staying.has(SHIP, of(4, 7)), "it may change");
-        assert!(!staying.has(SHIP, of(2, 7)) && !staying.has(SHIP, of(9, 7)) && !staying.has(PURSE, of(3, 7)));
-        staying.note(SHIP, of(3, 8), false);
-        assert!(!staying.has(SHIP, of(3, 8)));
-        staying.note(SHIP, of(3, 8), true);
+        staying.of(SHIP).note(of(3, 7), true);
+        staying.of(SHIP).note(of(4, 7), false);
+        assert!(staying.of(SHIP).has(of(3, 7)));
+        assert!(!staying.of(SHIP).has(of(3, 8)), "something new is known");
+        assert!(!staying.of(SHIP).has(of(4, 7)), "it may change");
+        assert!(!staying.of(SHIP).has(of(2, 7)) && !staying.of(SHIP).has(of(9, 7)));
+        assert!(!staying.of(PURSE).has(of(3, 7)), "it is another component's");
+        staying.of(SHIP).note(of(3, 8), false);
+        assert!(!staying.of(SHIP).has(of(3, 8)));
+        staying.of(SHIP).note(of(3, 8), true);
         staying.clear();
-        assert!(!staying.has(SHIP, of(3, 8)));
+        assert!(!staying.of(SHIP).has(of(3, 8)));
     }
 }

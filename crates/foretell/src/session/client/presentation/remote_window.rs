@@ -174,6 +174,12 @@ impl<'a> ComponentWindow<'a> {
         self.tracks.revision(self.component, nth)
     }
 
+    /// Whether anything new is known of the nth since it was `seen`.
+    #[inline]
+    pub(crate) fn has_news(&self, nth: usize, seen: Seen) -> bool {
+        self.revision(nth).known_in > seen.known.update
+    }
+
     /// Looks at the nth; `None` where it is not there at the cursor, or is nothing without another that is not.
     #[inline]
     pub(crate) fn seek(&mut self, nth: usize) -> Option<RemoteRow<'a>> {
@@ -236,7 +242,7 @@ impl<'a> ComponentWindow<'a> {
             return self.look.known.newest != seen.known.newest;
         }
         // What holds is nothing but jumps.
-        if self.revision(nth).known_in <= seen.known.update || curve == Curve::Hold {
+        if !self.has_news(nth, seen) || curve == Curve::Hold {
             return false;
         }
         let at = seen.cursor - (self.look.at - self.samples.at);

@@ -207,6 +207,14 @@ impl StateRings {
     /// Takes in a row as it is in a state, or that it is gone, where others are shown in the state `shown`; `None` where that is known,
     /// or too long ago.
     pub fn put(&mut self, ring: &mut Ring, entry: TrackEntry, words: &[u32], shown: Tick) -> Option<News> {
+        if let Some(newest) = ring.len.checked_sub(1).map(|at| self.state(*ring, at).0) {
+            // Mostly it just goes on.
+            if newest.tick < entry.tick && entry.is_there() && entry.goes_on_from(newest) {
+                let place = self.make_room(ring, ring.len, shown)?;
+                self.set(*ring, place, entry, words);
+                return Some(News { turns: false, turns_later: None, is_newest: true });
+            }
+        }
         let state = |at: u32| self.state(*ring, at).0;
         let later = (0..ring.len).rev().take_while(|at| state(*at).tick > entry.tick).count();
         let at = ring.len - u32::try_from(later).unwrap_or(0);
@@ -258,7 +266,7 @@ impl StateRings {
             } else {
                 ring.is_cut = true;
                 at = at.checked_sub(1)?;
-                ring.start = (ring.start + 1) % ring.len;
+                ring.start = (ring.start + 1) & (ring.len - 1);
                 ring.len -= 1;
             }
         }
