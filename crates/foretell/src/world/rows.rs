@@ -105,12 +105,22 @@ impl Rows {
 
     /// Removes all rows but those that `keep` names.
     pub fn retain(&mut self, mut keep: impl FnMut(RowKey, Owned) -> bool) {
-        for (index, table) in self.tables.iter_mut().enumerate() {
-            let component = ComponentId::nth(index);
-            let key = |of: Owned| RowKey { component, entity: of.entity };
-            let removed = &mut self.removed;
-            table.retain(|of| keep(key(of), of), |of| removed.push(RemovedRow { key: key(of), owner: of.owner }));
+        for component in (0..self.tables.len()).map(ComponentId::nth) {
+            self.retain_of(component, |of| keep(RowKey { component, entity: of.entity }, of));
         }
+    }
+
+    /// Removes all rows of a component but those that `keep` names.
+    pub(crate) fn retain_of(&mut self, component: ComponentId, keep: impl FnMut(Owned) -> bool) {
+        let Rows { tables, removed, .. } = self;
+        tables[usize::from(component.0)].retain(keep, |Owned { entity, owner }| {
+            removed.push(RemovedRow { key: RowKey { component, entity }, owner });
+        });
+    }
+
+    /// Whether any row of a component is this player's.
+    pub(crate) fn has_any_of(&self, component: ComponentId, player: PlayerId) -> bool {
+        self.tables[usize::from(component.0)].owners.contains(&player)
     }
 
     /// Names a row among the [`removed`](Rows::removed), whether it is there or not.

@@ -112,10 +112,9 @@ impl RemotePlayback {
             let (before, remote, component) =
                 (before.component(id), remote.component(id), sources.schema.component(id));
             let mut hiding = Hiding { sources, component, before, remote, offsets, followers };
-            for nth in 0..hiding.remote.count() {
-                if !may_all_change && !hiding.remote.has_news(nth, seen) {
-                    continue;
-                }
+            let all = 0..if may_all_change { hiding.remote.count() } else { 0 };
+            let news = hiding.remote.with_news(seen).take_while(|_| !may_all_change);
+            for nth in all.chain(news) {
                 let entity = hiding.remote.entity(nth);
                 let (shown, after) = (curves.of(entity), wanted.of(entity));
                 let has_leapt = leapt_from.is_some() && after != Curve::Hold;
@@ -202,8 +201,7 @@ impl<W: World> ProxyWriter<'_, W> {
         let schema = schema.component(component);
         let mut staying = self.staying.of(component);
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
-        for nth in 0..others.count() {
-            let revision = others.revision(nth);
+        for (nth, revision) in others.revisions().enumerate() {
             if staying.has(revision) {
                 self.count += 1;
                 continue;

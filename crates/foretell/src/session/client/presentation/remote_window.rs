@@ -168,16 +168,14 @@ impl<'a> ComponentWindow<'a> {
         self.tracks.entity(self.component, nth)
     }
 
-    /// When anything new was known of the nth.
-    #[inline]
-    pub(crate) fn revision(&self, nth: usize) -> Revision {
-        self.tracks.revision(self.component, nth)
+    /// When anything new was known of each.
+    pub(crate) fn revisions(&self) -> impl Iterator<Item = Revision> + use<'a> {
+        self.tracks.revisions(self.component)
     }
 
-    /// Whether anything new is known of the nth since it was `seen`.
-    #[inline]
-    pub(crate) fn has_news(&self, nth: usize, seen: Seen) -> bool {
-        self.revision(nth).known_in > seen.known.update
+    /// Of which anything new is known since they were `seen`.
+    pub(crate) fn with_news(&self, seen: Seen) -> impl Iterator<Item = usize> + use<'a> {
+        self.tracks.revised_since(self.component, seen.known.update)
     }
 
     /// Looks at the nth; `None` where it is not there at the cursor, or is nothing without another that is not.
@@ -242,7 +240,7 @@ impl<'a> ComponentWindow<'a> {
             return self.look.known.newest != seen.known.newest;
         }
         // What holds is nothing but jumps.
-        if !self.has_news(nth, seen) || curve == Curve::Hold {
+        if self.tracks.revised(self.component, nth) <= seen.known.update || curve == Curve::Hold {
             return false;
         }
         let at = seen.cursor - (self.look.at - self.samples.at);

@@ -4,7 +4,7 @@
 use super::shown_records::ShownRecord;
 use super::tracks::Tracks;
 use crate::time::Tick;
-use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// The rows of a state as far as they are known: those of others as they were told last, and the client's own.
@@ -124,13 +124,19 @@ impl KnownRows {
         before.extend(exact.iter().filter(|row| row.owner != player).map(|row| row.key()));
         self.exact = before;
         let KnownRows { schema, rows, tracks, .. } = self;
-        let is_others = |id: ComponentId| schema.component(id).audience() == Audience::Others;
-        rows.retain(|key, of| {
+        for component in schema.ids() {
             // What everybody but its owner sees is gone of what is the client's own.
-            let is_taken = || is_others(key.component) && exact.owner(key.entity) == Some(player);
-            let is_over = if of.owner == player { exact.words(key).is_none() } else { is_taken() };
-            !is_over || !tracks.end(tick, key, (of.owner == player).then_some(player))
-        });
+            let is_for_others = schema.component(component).audience() == Audience::Others;
+            if !is_for_others && !rows.has_any_of(component, player) {
+                continue;
+            }
+            rows.retain_of(component, |Owned { entity, owner }| {
+                let key = RowKey { component, entity };
+                let is_taken = || is_for_others && exact.owner(entity) == Some(player);
+                let is_over = if owner == player { exact.words(key).is_none() } else { is_taken() };
+                !is_over || !tracks.end(tick, key, (owner == player).then_some(player))
+            });
+        }
         for row in exact.iter() {
             // It may be another's since, and that have come before this.
             let is_newest = self.tracks.put(tick, row, false);

@@ -30,19 +30,27 @@ pub(crate) struct TrackTable {
     next: usize,
     /// The last state that is shown: what was known before that is not needed any more.
     shown: Tick,
+    /// In which update something new was known of any of them.
+    revised: u32,
 }
 
 impl TrackTable {
     /// Of rows of this number of words; at most `states` are kept of each.
     pub fn new(words: usize, states: usize) -> TrackTable {
-        TrackTable { tracks: EntityMap::new(), states: StateRings::new(words, states), next: 0, shown: Tick::ZERO }
+        TrackTable {
+            tracks: EntityMap::new(),
+            states: StateRings::new(words, states),
+            next: 0,
+            shown: Tick::ZERO,
+            revised: 0,
+        }
     }
 
     /// Forgets all, and keeps the memory.
     pub fn clear(&mut self) {
         self.tracks.clear();
         self.states.clear();
-        self.shown = Tick::ZERO;
+        (self.shown, self.revised) = (Tick::ZERO, 0);
     }
 
     /// Others are shown in this state by now.
@@ -59,10 +67,22 @@ impl TrackTable {
         self.tracks.entities()[nth]
     }
 
+    /// In which update something new was known of the nth row.
     #[inline]
-    pub fn revision(&self, nth: usize) -> Revision {
-        let Track { ring, revised } = self.tracks.values()[nth];
-        Revision { ring: self.states.number(ring), known_in: revised }
+    pub fn revised(&self, nth: usize) -> u32 {
+        self.tracks.values()[nth].revised
+    }
+
+    /// Of which rows something new is known since this update, ascending.
+    pub fn revised_since(&self, update: u32) -> impl Iterator<Item = usize> {
+        let tracks = if self.revised > update { self.tracks.values() } else { &[] };
+        tracks.iter().enumerate().filter(move |(_, track)| track.revised > update).map(|(nth, _)| nth)
+    }
+
+    /// The revisions of all rows, in their order.
+    pub fn revisions(&self) -> impl Iterator<Item = Revision> {
+        let revision = |track: &Track| Revision { ring: self.states.number(track.ring), known_in: track.revised };
+        self.tracks.values().iter().map(revision)
     }
 
     /// Where a row is, looked for at `next` first, which becomes the place of the one after it.
@@ -131,10 +151,10 @@ impl TrackTable {
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
     pub fn put(&mut self, entity: Entity, entry: TrackEntry, words: &[u32]) -> Option<News> {
-        let TrackTable { tracks, states, next, shown } = self;
+        let TrackTable { tracks, states, next, shown, revised } = self;
         let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
         let news = states.put(&mut track.ring, entry, words, *shown)?;
-        track.revised = entry.known_in;
+        (track.revised, *revised) = (entry.known_in, entry.known_in);
         Some(news)
     }
 

@@ -181,8 +181,20 @@ impl Tracks {
         self.tables[usize::from(component.0)].entity(nth)
     }
 
-    pub(crate) fn revision(&self, component: ComponentId, nth: usize) -> Revision {
-        self.tables[usize::from(component.0)].revision(nth)
+    /// In which update something new was known of a row.
+    #[inline]
+    pub(crate) fn revised(&self, component: ComponentId, nth: usize) -> u32 {
+        self.tables[usize::from(component.0)].revised(nth)
+    }
+
+    /// Of which rows of a component something new is known since this update, ascending.
+    pub(crate) fn revised_since(&self, component: ComponentId, update: u32) -> impl Iterator<Item = usize> {
+        self.tables[usize::from(component.0)].revised_since(update)
+    }
+
+    /// The revisions of the rows of a component, in their order.
+    pub(crate) fn revisions(&self, component: ComponentId) -> impl Iterator<Item = Revision> {
+        self.tables[usize::from(component.0)].revisions()
     }
 
     pub(crate) fn find(&self, key: RowKey) -> Option<usize> {
