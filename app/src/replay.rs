@@ -4,7 +4,7 @@
 use anyhow::Context;
 use core::fmt::Write as _;
 use foretell::session::Rules;
-use foretell::session::client::{ClientEvent, ClientStats, Corrected};
+use foretell::session::client::{ClientEvent, ClientStats, Corrected, InputStats, PredictionStats};
 use foretell::{Instant, Schema, World};
 use foretell_arena::Arena;
 use foretell_sim::record::{Agreement, ClientReplay, Divergence, Ending, Recording, ServerReplay};
@@ -83,7 +83,8 @@ fn client_text(replay: &ClientReplay, schema: &Schema) -> String {
     for (at, event) in events {
         let _ = writeln!(text, "{}: {event:?}", clock(*at));
     }
-    let ClientStats { corrections, resyncs, substituted, .. } = replay.stats;
+    let ClientStats { inputs: InputStats { substituted, .. }, prediction, .. } = replay.stats;
+    let PredictionStats { corrections, resyncs, .. } = prediction;
     let _ = writeln!(
         text,
         "a client: {corrections} corrections, {resyncs} resyncs, {substituted} inputs substituted; {}",
@@ -98,7 +99,7 @@ fn server_text(replay: &ServerReplay) -> String {
         let _ = writeln!(text, "{}: {event:?}", clock(*at));
     }
     for (player, stats) in &replay.players {
-        let (applied, missed, late) = (stats.inputs_applied, stats.inputs_missed, stats.inputs_late);
+        let (applied, missed, late) = (stats.inputs.applied, stats.inputs.missed, stats.inputs.late);
         let _ = writeln!(text, "{player}: {applied} inputs applied, {missed} missed, {late} of them late");
     }
     let _ = writeln!(text, "a server: {} players; {}", replay.players.len(), told(&replay.agreement));

@@ -52,12 +52,17 @@ pub fn figures<G: Game>(player: &Player<G>) -> Vec<f64> {
     let stats = player.client().stats();
     let tick_ms = 1000.0 / f64::from(G::rules().tick_rate.get());
     #[expect(clippy::cast_precision_loss, reason = "to be shown")]
-    let [corrections, resyncs, received, sent] =
-        [stats.corrections, stats.resyncs, stats.bytes_received, stats.bytes_sent].map(|count| count as f64);
-    let Outcomes { agreed, corrected, asked, .. } = stats.outcomes;
+    let [corrections, resyncs, received, sent] = [
+        stats.prediction.corrections,
+        stats.prediction.resyncs,
+        stats.network.bytes_received,
+        stats.network.bytes_sent,
+    ]
+    .map(|count| count as f64);
+    let Outcomes { agreed, corrected, asked, .. } = stats.prediction.outcomes;
     #[expect(clippy::cast_precision_loss, reason = "to be shown")]
     let [agreed, compared] = [agreed, agreed + corrected + asked].map(|count| count as f64);
-    let rtt_ms = stats.rtt.as_secs_f64() * 1000.0;
-    let (lead_ms, delay_ms) = (stats.lead_ticks * tick_ms, stats.playout_delay_ticks * tick_ms);
+    let rtt_ms = stats.network.rtt.as_secs_f64() * 1000.0;
+    let (lead_ms, delay_ms) = (stats.clock.lead_ticks * tick_ms, stats.playout.delay_ticks * tick_ms);
     vec![rtt_ms, lead_ms, delay_ms, corrections, resyncs, received, sent, agreed, compared]
 }

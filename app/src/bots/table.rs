@@ -17,11 +17,11 @@ pub fn table(seen: &[&BotFigures], server: Option<&Server>, lasted: Duration) ->
     let worst = |value: fn(&BotFigures) -> f64| seen.iter().map(|&seen| value(seen)).fold(0.0, f64::max);
     line(
         "sent by each, payload",
-        format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.bytes_sent)) / seconds / 1e3),
+        format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.network.bytes_sent)) / seconds / 1e3),
     );
     line(
         "sent to each, payload",
-        format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.bytes_received)) / seconds / 1e3),
+        format!("{:.2} kB/s", each(|seen| grown(seen, |stats| stats.network.bytes_received)) / seconds / 1e3),
     );
     line("round trip, mean and worst of a player", format!("{:.1} ms, {:.1} ms", each(rtt_ms), worst(rtt_ms)));
     line(
@@ -29,10 +29,13 @@ pub fn table(seen: &[&BotFigures], server: Option<&Server>, lasted: Duration) ->
         format!("{:.1} ms, {:.3} %", each(|seen| seen.path.rtt.as_secs_f64() * 1e3), each(lost) * 100.0),
     );
     line("frames per second, mean of a player", format!("{:.1}", each(|seen| seen.drawn.into()) / seconds));
-    line("lead of the clocks", format!("{:.2} ticks", each(|seen| seen.stats[1].lead_ticks)));
+    line("lead of the clocks", format!("{:.2} ticks", each(|seen| seen.stats[1].clock.lead_ticks)));
     line(
         "corrections",
-        format!("{:.2} per player and minute", each(|seen| grown(seen, |stats| stats.corrections)) / seconds * 60.0),
+        format!(
+            "{:.2} per player and minute",
+            each(|seen| grown(seen, |stats| stats.prediction.corrections)) / seconds * 60.0
+        ),
     );
     line("frames without a session, worst of a player", format!("{:.2} %", worst(|seen| seen.frames_lost) * 100.0));
     if let Some(server) = server {
@@ -79,7 +82,7 @@ fn grown(seen: &BotFigures, counter: fn(&foretell::session::client::ClientStats)
 }
 
 fn rtt_ms(seen: &BotFigures) -> f64 {
-    seen.stats[1].rtt.as_secs_f64() * 1e3
+    seen.stats[1].network.rtt.as_secs_f64() * 1e3
 }
 
 fn lost(seen: &BotFigures) -> f64 {

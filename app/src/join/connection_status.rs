@@ -37,10 +37,12 @@ impl ConnectionStatus {
         let stats = player.client().stats();
         #[expect(clippy::cast_precision_loss, reason = "bytes of a quarter of a second")]
         let per_s = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
-        self.bytes_per_s =
-            [per_s(stats.bytes_sent, self.before.bytes_sent), per_s(stats.bytes_received, self.before.bytes_received)];
-        (self.rtt_ms, self.margin_ticks) = (stats.rtt.as_secs_f64() * 1e3, stats.margin_ticks);
-        (self.corrections, self.before) = (stats.corrections, stats);
+        self.bytes_per_s = [
+            per_s(stats.network.bytes_sent, self.before.network.bytes_sent),
+            per_s(stats.network.bytes_received, self.before.network.bytes_received),
+        ];
+        (self.rtt_ms, self.margin_ticks) = (stats.network.rtt.as_secs_f64() * 1e3, stats.inputs.margin_ticks);
+        (self.corrections, self.before) = (stats.prediction.corrections, stats);
         self.state = state(player);
     }
 

@@ -199,8 +199,8 @@ impl ObservedPlayer {
             // A state is there when the tick before it begins.
             self.samples.snapshot_age_ms.push((at_s - f64::from(made.get()) / ticks_per_s) * 1000.0);
         }
-        self.samples.playout_delay_ms.push(stats.playout_delay_ticks / ticks_per_s * 1000.0);
-        self.samples.speed_change.push((stats.speed - 1.0).abs());
+        self.samples.playout_delay_ms.push(stats.playout.delay_ticks / ticks_per_s * 1000.0);
+        self.samples.speed_change.push((stats.clock.speed - 1.0).abs());
     }
 
     fn note_shown(&mut self, Moment { now, local }: Moment, client: &Client<Arena>) {
@@ -276,7 +276,7 @@ impl Driver<Arena> for Observer {
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Arena>, frame: &Frame<'_>) {
         let player = &mut self.players[player];
-        let outcomes = client.stats().outcomes;
+        let outcomes = client.stats().prediction.outcomes;
         player.outcomes_add_up &= outcomes.add_up();
         let compared = outcomes.agreed + outcomes.corrected;
         let is_new = player.compared < compared;
@@ -286,7 +286,7 @@ impl Driver<Arena> for Observer {
             return;
         }
         if is_new {
-            player.samples.misprediction_m.push(client.stats().misprediction_m);
+            player.samples.misprediction_m.push(client.stats().prediction.misprediction_m);
         }
         player.samples.frames[0] += 1;
         player.samples.frames[1] += u32::from(frame.state != ClientState::Playing);

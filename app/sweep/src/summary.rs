@@ -21,7 +21,7 @@ pub fn figures(case: &Case, observer: &Observer) -> Figures {
     let corrections = all(|player| &player.correction_m);
     let (excess, mispredictions) = (all(|player| &player.step_excess_m), all(|player| &player.misprediction_m));
     let (lead, age) = (all(|player| &player.lead_ms), all(|player| &player.snapshot_age_ms));
-    let missed = grown(|counters| counters.peer.inputs_missed);
+    let missed = grown(|counters| counters.peer.inputs.missed);
     let (frozen_ms_max, others_jump_m_max) = others(case, observer);
     Figures {
         measured_s: seconds,
@@ -40,8 +40,8 @@ pub fn figures(case: &Case, observer: &Observer) -> Figures {
         misprediction_m_p99: mispredictions.percentile(99),
         misprediction_m_max: mispredictions.max(),
         rollback_ticks_max: largest(|player| player.rollback_ticks),
-        resimulated_ticks_per_s: per_s(grown(|counters| counters.client.resimulated)),
-        resyncs: grown(|counters| counters.client.resyncs),
+        resimulated_ticks_per_s: per_s(grown(|counters| counters.client.prediction.resimulated)),
+        resyncs: grown(|counters| counters.client.prediction.resyncs),
         not_playing_share: share(count(|player| player.frames[1]), count(|player| player.frames[0])),
         frozen_ms_max,
         others_jump_m_max,
@@ -49,16 +49,16 @@ pub fn figures(case: &Case, observer: &Observer) -> Figures {
         snapshot_age_ms_p50: age.percentile(50),
         snapshot_age_ms_p95: age.percentile(95),
         playout_delay_ms_p95: all(|player| &player.playout_delay_ms).percentile(95),
-        input_miss_rate: share(missed, missed + grown(|counters| counters.peer.inputs_applied)),
+        input_miss_rate: share(missed, missed + grown(|counters| counters.peer.inputs.applied)),
         lead_ms_p1: lead.percentile(1),
         lead_ms_p50: lead.percentile(50),
         lead_ms_p95: lead.percentile(95),
         spare_lead_ms_p95: lead.percentile(95) - case.network.latency_ms,
         speed_change_p95: all(|player| &player.speed_change).percentile(95),
-        bytes_up_per_s: per_s(grown(|counters| counters.client.bytes_sent)),
-        bytes_down_per_s: per_s(grown(|counters| counters.peer.bytes)),
-        datagrams_up_per_s: per_s(grown(|counters| counters.client.datagrams_sent)),
-        datagrams_down_per_s: per_s(grown(|counters| counters.peer.snapshots)),
+        bytes_up_per_s: per_s(grown(|counters| counters.client.network.bytes_sent)),
+        bytes_down_per_s: per_s(grown(|counters| counters.peer.bytes_sent)),
+        datagrams_up_per_s: per_s(grown(|counters| counters.client.network.datagrams_sent)),
+        datagrams_down_per_s: per_s(grown(|counters| counters.peer.snapshots_sent)),
     }
 }
 

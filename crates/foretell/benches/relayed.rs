@@ -25,14 +25,14 @@ fn main() {
             println!(
                 "rtt {rtt} ms, loss {loss}, {relayed:?}: {} B/s down; {} ticks behind, {:.3} m off; corrections of one \
                  other {}/min, p50 {:.3} m, p99 {:.3} m; {} own; {} ticks/s again",
-                (after.bytes_received - before.bytes_received) / 60,
+                (after.network.bytes_received - before.network.bytes_received) / 60,
                 play.behind_ticks(),
                 play.error_m(0.0),
                 sizes.len() / 12,
                 quantile(&sizes, 0.5),
                 quantile(&sizes, 0.99),
                 play.own.len(),
-                (after.resimulated - before.resimulated) / 60,
+                (after.prediction.resimulated - before.prediction.resimulated) / 60,
             );
         }
     }

@@ -78,7 +78,7 @@ pub fn main() {
     }
     session.run_until(Instant::from_micros(5_000_000), &mut Game::default());
     for player in &session.players {
-        let outcomes = player.client.stats().outcomes;
+        let outcomes = player.client.stats().prediction.outcomes;
         assert!(outcomes.add_up() && outcomes.agreed > 100, "{outcomes:?}");
     }
 }

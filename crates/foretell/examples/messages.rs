@@ -143,6 +143,6 @@ pub fn main() {
     for archer in session.server.world.archers.iter() {
         assert_eq!((archer.gold, archer.arrows), (80, 10));
     }
-    let corrections: u64 = session.players.iter().map(|player| player.client.stats().corrections).sum();
+    let corrections: u64 = session.players.iter().map(|player| player.client.stats().prediction.corrections).sum();
     assert_eq!(corrections, 0, "what was bought was predicted");
 }

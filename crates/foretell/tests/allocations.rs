@@ -111,9 +111,9 @@ fn measure(server: ServerConfig, client: ClientConfig) -> u64 {
         simulation.run_until(Instant::from_micros(60_000_000), &mut quiet);
     });
     let after = simulation.players[0].client.stats();
-    assert!(after.outcomes.received - before.outcomes.received > 1000);
+    assert!(after.prediction.outcomes.received - before.prediction.outcomes.received > 1000);
     assert_eq!(used.count_total, 0, "{used:?} in 20 s of three clients and a server");
-    after.resimulated - before.resimulated
+    after.prediction.resimulated - before.prediction.resimulated
 }
 
 const NOBODYS: Owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };

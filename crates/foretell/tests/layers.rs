@@ -18,7 +18,7 @@ const FOLDERS: [Folder; 14] = [
         layers: &[
             &["initial_capacity", "causes", "curves", "join_request"],
             &["config", "snapshots"],
-            &["update_report", "handshake", "link", "setup"],
+            &["update_report", "handshake", "link", "setup", "stats"],
             &["authority", "message_link", "recordable_calls", "update_log"],
             &["input_datagram", "prediction", "presentation"],
             &["authority_handoff"],

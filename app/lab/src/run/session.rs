@@ -74,10 +74,10 @@ impl Session {
         let human = self.driver.players.human;
         let served = human.and_then(|human| self.simulation.server.server.stats(human));
         Counters {
-            up: stats.bytes_sent,
-            down: stats.bytes_received,
-            applied: served.map_or(0, |served| served.inputs_applied),
-            missed: served.map_or(0, |served| served.inputs_missed),
+            up: stats.network.bytes_sent,
+            down: stats.network.bytes_received,
+            applied: served.map_or(0, |served| served.inputs.applied),
+            missed: served.map_or(0, |served| served.inputs.missed),
         }
     }
 

@@ -90,7 +90,7 @@ fn the_local_cube_is_the_clients_to_the_bit_while_nothing_is_lost() {
             }
         }
         assert!(compared > 1100, "{changes:?}: {compared}");
-        assert!(run.stats().outcomes.agreed > 300);
+        assert!(run.stats().prediction.outcomes.agreed > 300);
     }
 }
 
@@ -228,11 +228,11 @@ fn every_choice_of_every_control_runs_sanely() {
                 frame += 1;
             }
             let stats = run.stats();
-            assert!(stats.outcomes.add_up(), "{} = {code}: {stats:?}", control.name);
+            assert!(stats.prediction.outcomes.add_up(), "{} = {code}: {stats:?}", control.name);
         }
         run.set(control.key, settings(&[(Key::Latency, 40.0)]).code(control.key)).expect("there is room");
     }
-    assert!(run.stats().outcomes.received > 100);
+    assert!(run.stats().prediction.outcomes.received > 100);
 }
 
 /// All choices, and some points of a slider.
@@ -257,7 +257,7 @@ fn every_tick_rate_starts_a_run_that_plays() {
         let last = (0..240).map(|number| run.frame(keys_of(2, number))).last().expect("a frame");
         assert_eq!(last.state, "playing", "{tick_rate} Hz: {last:?}");
         assert!(["local", "client", "server", "ghost"].iter().all(|role| cube(&last, role).is_some()), "{last:?}");
-        assert!(run.stats().outcomes.agreed > 20, "{tick_rate} Hz: {:?}", run.stats());
+        assert!(run.stats().prediction.outcomes.agreed > 20, "{tick_rate} Hz: {:?}", run.stats());
     }
 }
 

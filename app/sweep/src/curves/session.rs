@@ -122,7 +122,7 @@ impl Driver<Parade> for CurveObserver {
         if !is_measured {
             return;
         }
-        self.samples.playout_ms.push(client.stats().playout_delay_ticks * 1000.0 / f64::from(TICK_HZ));
+        self.samples.playout_ms.push(client.stats().playout.delay_ticks * 1000.0 / f64::from(TICK_HZ));
         let cursor_s = client.playout_cursor(at.local).map(|cursor| cursor.as_ticks() / f64::from(TICK_HZ));
         client.present(at.local, &mut self.views);
         for view in &self.views {

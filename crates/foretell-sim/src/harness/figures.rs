@@ -166,7 +166,7 @@ impl Gauge {
         }
         let watched = &mut self.machines[seen.machine];
         let last = watched.last.replace(seen.now).unwrap_or(seen.now);
-        let resyncs = core::mem::replace(&mut watched.resyncs, seen.stats.resyncs);
+        let resyncs = core::mem::replace(&mut watched.resyncs, seen.stats.prediction.resyncs);
         if seen.client.player().is_none() {
             return;
         }
@@ -174,19 +174,19 @@ impl Gauge {
         if seen.now.since(began) < SETTLING {
             return;
         }
-        watched.until = [seen.stats.bytes_received, seen.stats.outcomes.asked];
+        watched.until = [seen.stats.network.bytes_received, seen.stats.prediction.outcomes.asked];
         watched.from.get_or_insert((seen.now, watched.until));
         let own = seen.client.player();
         let corrections = seen.frame.corrections.iter().filter(|corrected| Some(corrected.owner) == own);
         let rate = f64::from(seen.setting.rules.tick_rate.get());
-        self.resyncs += seen.stats.resyncs - resyncs;
+        self.resyncs += seen.stats.prediction.resyncs - resyncs;
         self.measured += seen.now.since(last);
         self.frames += 1;
         self.not_playing += u64::from(seen.frame.state != ClientState::Playing);
         self.correction_m.extend(corrections.clone().map(|corrected| corrected.misprediction_m));
         self.teleports += corrections.filter(|corrected| corrected.teleport).count() as u64;
-        self.playout_delay_ms.push(seen.stats.playout_delay_ticks / rate * 1000.0);
-        self.lead_ms.push(seen.stats.lead_ticks / rate * 1000.0);
+        self.playout_delay_ms.push(seen.stats.playout.delay_ticks / rate * 1000.0);
+        self.lead_ms.push(seen.stats.clock.lead_ticks / rate * 1000.0);
         self.look(seen, seen.now.since(last));
     }
 
@@ -227,8 +227,8 @@ impl Gauge {
     pub(super) fn figures(self) -> Figures {
         let minutes = self.measured.as_secs_f64() / 60.0;
         let share = |part: u64, whole: u64| as_f64(part) / as_f64(whole.max(1));
-        let missed = self.peers.values().map(|peer| peer.inputs_missed).sum();
-        let applied = self.peers.values().map(|peer| peer.inputs_applied).sum::<u64>();
+        let missed = self.peers.values().map(|peer| peer.inputs.missed).sum();
+        let applied = self.peers.values().map(|peer| peer.inputs.applied).sum::<u64>();
         let corrections = self.correction_m.len() as u64;
         let measured = self.machines.iter().filter_map(|watched| Some((watched.from?, watched)));
         let per_s = measured.clone().map(|((from, [bytes, _]), watched)| {

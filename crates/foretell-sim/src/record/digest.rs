@@ -1,6 +1,6 @@
 //! What a recording and its replay are compared by: state and counters, in one number.
 
-use foretell::session::client::{Client, ClientStats, Outcomes};
+use foretell::session::client::{Client, ClientStats, Outcomes, PredictionStats};
 use foretell::session::server::{PeerStats, Server};
 use foretell::world::{Rows, World};
 
@@ -24,12 +24,13 @@ pub(super) fn client_digest<W: World>(client: &Client<W>) -> u64 {
     let mut digest = Digest::new();
     let rows = client.predicted(client.tick()).map_or(0, Rows::digest);
     digest.mix(&[rows, u64::from(client.tick().get())]);
-    let stats: ClientStats = client.stats();
-    let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = stats.outcomes;
+    let ClientStats { network, clock, inputs, prediction, .. } = client.stats();
+    let Outcomes { received, agreed, corrected, superseded, resync, asked, waiting } = prediction.outcomes;
     digest.mix(&[received, agreed, corrected, superseded, resync, asked, waiting]);
-    digest.mix(&[stats.corrections, stats.teleports, stats.rollbacks, stats.resimulated, stats.resyncs]);
-    digest.mix(&[stats.datagrams_received, stats.bytes_received, stats.refused, stats.substituted]);
-    digest.mix(&[stats.datagrams_sent, stats.inputs_sent, stats.bytes_sent, stats.speed.to_bits()]);
+    let PredictionStats { corrections, teleports, rollbacks, resimulated, resyncs, .. } = prediction;
+    digest.mix(&[corrections, teleports, rollbacks, resimulated, resyncs]);
+    digest.mix(&[network.datagrams_received, network.bytes_received, network.refused, inputs.substituted]);
+    digest.mix(&[network.datagrams_sent, inputs.sent, network.bytes_sent, clock.speed.to_bits()]);
     digest.0
 }
 
@@ -39,9 +40,9 @@ pub(super) fn server_digest<W: World>(server: &Server<W>) -> u64 {
     digest.mix(&[server.rows().digest(), u64::from(server.tick().get()), server.malformed()]);
     for player in server.players() {
         let Some(stats) = server.stats(player) else { continue };
-        let PeerStats { datagrams, inputs_applied, inputs_missed, inputs_late, ledger, .. } = *stats;
-        digest.mix(&[u64::from(player.get()), u64::from(server.is_lost(player)), datagrams, inputs_applied]);
-        digest.mix(&[inputs_missed, inputs_late, ledger.total(), stats.snapshots, stats.bytes]);
+        let PeerStats { datagrams_received, inputs, ledger, snapshots_sent, bytes_sent } = *stats;
+        digest.mix(&[u64::from(player.get()), u64::from(server.is_lost(player)), datagrams_received, inputs.applied]);
+        digest.mix(&[inputs.missed, inputs.late, ledger.total(), snapshots_sent, bytes_sent]);
     }
     digest.0
 }

@@ -85,9 +85,14 @@ fn a_whole_session_plays_over_a_synthetic_lte_trace() {
     let session = play(&mobile(Cellular::LTE_UP, Cellular::LTE_DOWN));
     for player in &session.players {
         let (stats, served) = (player.client.stats(), player.client.player().expect("joined"));
-        assert!(stats.outcomes.add_up() && stats.outcomes.agreed > 2_000 && stats.resyncs == 0, "{stats:?}");
+        assert!(
+            stats.prediction.outcomes.add_up()
+                && stats.prediction.outcomes.agreed > 2_000
+                && stats.prediction.resyncs == 0,
+            "{stats:?}"
+        );
         let served = session.server.server.stats(served).expect("known");
-        let missed = served.inputs_missed as f64 / (served.inputs_applied + served.inputs_missed) as f64;
+        let missed = served.inputs.missed as f64 / (served.inputs.applied + served.inputs.missed) as f64;
         // Some 10 % of the time nothing goes up, which no lead that a client has by default bridges.
         assert!((0.05..0.2).contains(&missed), "{missed}: {served:?}");
         // Nothing is lost on these links, and the outages are short enough for the queues.
@@ -116,7 +121,7 @@ fn an_outage_holds_everything_up_and_the_session_goes_on_behind_it() {
     let session = play(&[trace.clone(), trace]);
     for player in &session.players {
         let stats = player.client.stats();
-        assert!(stats.outcomes.add_up() && stats.outcomes.agreed > 1_500, "{stats:?}");
+        assert!(stats.prediction.outcomes.add_up() && stats.prediction.outcomes.agreed > 1_500, "{stats:?}");
         assert!(player.client.player().is_some_and(|player| session.server.server.stats(player).is_some()));
     }
 }

@@ -143,7 +143,7 @@ fn a_number_that_is_not_finite_is_refused_and_counted() {
         server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
         server.update(Instant::ZERO, &mut world, &mut Outbox::new());
         let stats = server.stats(PlayerId::new(1)).expect("joined");
-        assert_eq!((stats.ledger.count(Offence::NotFinite), stats.inputs_applied), (1, 0));
+        assert_eq!((stats.ledger.count(Offence::NotFinite), stats.inputs.applied), (1, 0));
         assert_eq!(world.shots(), 0);
     }
 }
@@ -158,7 +158,7 @@ fn a_duplicate_is_applied_once_and_an_input_for_another_connection_not_at_all() 
     server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
     server.update(Instant::from_micros(20_000), &mut world, &mut Outbox::new());
     assert_eq!(world.shots(), 2, "once in its tick, and repeated by the gap policy in the next");
-    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs_applied, 1);
+    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").inputs.applied, 1);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
     server.receive(Instant::from_micros(3_000_000), PeerId(0), &good_bye).expect("well-formed");
     assert_eq!(server.players().collect::<Vec<_>>(), [PlayerId::new(2)]);
     assert_eq!(server.inputs(), before, "what came of the inputs of all is remembered");
-    assert!(before.applied > server.stats(PlayerId::new(2)).expect("there").inputs_applied);
+    assert!(before.applied > server.stats(PlayerId::new(2)).expect("there").inputs.applied);
     server.update(Instant::from_micros(3_016_000), &mut simulation.server.world, &mut outbox);
     assert_eq!(simulation.server.world.shooters.len(), 1);
     assert!(server.stats(gone.client.player().expect("joined")).is_none());
@@ -188,7 +188,7 @@ fn a_client_that_slept_a_minute_plays_on_at_once_and_never_simulates_what_it_sle
     let mut aiming = Aiming::default();
     simulation.run_until(Instant::from_micros(64_000_000), &mut aiming);
     let stats = simulation.players[0].client.stats();
-    assert!(stats.resimulated < 400 && stats.resyncs <= 2, "{stats:?}");
+    assert!(stats.prediction.resimulated < 400 && stats.prediction.resyncs <= 2, "{stats:?}");
     assert_eq!(simulation.players[0].client.state(simulation.now()), foretell::ClientState::Playing);
     let lead =
         simulation.players[0].client.tick().get().cast_signed() - simulation.server.server.tick().get().cast_signed();
@@ -216,10 +216,10 @@ fn datagrams_of_another_epoch_change_nothing_on_either_end() {
     let snapshot = foreign.iter().next().expect("a snapshot").1;
     client.receive(Instant::ZERO, snapshot).expect("well-formed");
     assert!(client.newest_snapshot().is_none());
-    assert_eq!((client.stats().refused, client.stats().outcomes.received), (1, 0));
+    assert_eq!((client.stats().network.refused, client.stats().prediction.outcomes.received), (1, 0));
     let [(_, foreign, world, _, outbox), (server, ..)] = &mut ends;
     foreign.update(Instant::ZERO, world, &mut |_| Aim::default(), outbox);
     let inputs = outbox.iter().next().expect("inputs").1;
     server.receive(Instant::ZERO, PeerId(0), inputs).expect("well-formed");
-    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").datagrams, 0);
+    assert_eq!(server.stats(PlayerId::new(1)).expect("joined").datagrams_received, 0);
 }

@@ -86,7 +86,7 @@ impl Driver<Field> for Look {
     }
 
     fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Field>, frame: &Frame<'_>) {
-        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        assert!(client.stats().prediction.outcomes.add_up(), "{:?}", client.stats().prediction.outcomes);
         if frame.tick < Tick::new(200) {
             return;
         }
@@ -135,7 +135,7 @@ fn what_is_near_is_predicted_and_goes_over_without_a_jump() {
     // The fastest goes 1.7 m/s; where it goes over it makes up for a round trip and the playout delay, in some frames.
     assert!(look.farthest_step_m < 0.15, "{} m in a frame", look.farthest_step_m);
     let stats = simulation.players[0].client.stats();
-    assert_eq!(stats.resyncs, 0);
+    assert_eq!(stats.prediction.resyncs, 0);
 }
 
 #[test]
@@ -155,6 +155,6 @@ fn in_a_crowd_of_a_thousand_what_is_near_is_predicted_and_all_others_are_shown()
     let oldest = rows.iter().map(|row| age(row.key())).max();
     assert_eq!(rows.len(), 1 + 9 * usize::from(FLOATS));
     assert!(oldest < Some(128), "the oldest is of {oldest:?} ticks before");
-    let sent = simulation.server.server.stats(client.player().expect("joined")).expect("there").bytes;
+    let sent = simulation.server.server.stats(client.player().expect("joined")).expect("there").bytes_sent;
     assert!(sent / 16 < 134_000, "{} B/s", sent / 16);
 }

@@ -1256,7 +1256,7 @@ fn a_server_that_follows_the_document_alone_tells_what_differs_from_what_the_cli
     assert_eq!(tell(5, Some((2, check, &[])), &[]), (None, 2, vec![0, 2, 2]));
     assert_eq!(tell(6, Some((4, check, &[])), &[]), (Some([6]), 6, vec![0, 2, 2]));
     assert_eq!(tell(7, None, &[purse]), (Some([7]), 7, vec![1, 2, 2]));
-    assert_eq!(client.stats().baselines_lacking, 2);
+    assert_eq!(client.stats().network.baselines_lacking, 2);
 }
 
 #[test]
@@ -1441,8 +1441,8 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let newest = ((0, 0), (tick + 40) & 0xffff, Some([last, 100]));
     played.receive(now, &snapshot_with_news(newest, &[(2, 3, 1), (9, 1, 0)], &mine, (Some(35), &news)));
     let stats = played.client.stats();
-    assert_eq!((stats.substituted, stats.margin_ticks), (4, -2.5));
-    assert!(stats.rtt.as_micros().abs_diff(40_000) <= 1, "{:?}", stats.rtt);
+    assert_eq!((stats.inputs.substituted, stats.inputs.margin_ticks), (4, -2.5));
+    assert!(stats.network.rtt.as_micros().abs_diff(40_000) <= 1, "{:?}", stats.network.rtt);
     played.update(now);
     let told = ClientEvent::Substituted { newest: Tick::new(70_043), ticks: 4 };
     let frame = played.client.frame(Instant::from_micros(now));
@@ -1450,7 +1450,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let entity = Entity::new(PlayerId::new(5), Tick::new(17), 0);
     let effect = Effect { tick: Tick::new(70_043), entity, kind: EffectKind(9), at: Some([1.0, 0.0, -1.0]) };
     assert!(frame.events.contains(&ClientEvent::EffectConfirmed(effect)), "{:?}", frame.events);
-    assert_eq!(stats.effect_ticks_untold, 5, "from the state that the client began with to 35 ticks ago");
+    assert_eq!(stats.prediction.effect_ticks_untold, 5, "from the state that the client began with to 35 ticks ago");
     let mut good_bye = Outbox::new();
     played.client.leave(&mut good_bye);
     let expected = Writer::default().put(5, 3).put(u64::from(TICKET), 8).put(5, 16).put(0, 7).bytes();

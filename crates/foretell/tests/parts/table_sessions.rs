@@ -112,7 +112,7 @@ impl Driver<Garden> for Watch {
     }
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Garden>, frame: &Frame<'_>) {
-        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        assert!(client.stats().prediction.outcomes.add_up(), "{:?}", client.stats().prediction.outcomes);
         self.corrections.extend(frame.corrections);
         if self.from.is_none_or(|from| at.now < from) {
             return;

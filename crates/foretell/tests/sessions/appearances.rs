@@ -206,7 +206,7 @@ impl Driver<Range> for Play {
             }
             ledger.note(event);
         }
-        assert!(client.stats().outcomes.add_up());
+        assert!(client.stats().prediction.outcomes.add_up());
         for corrected in frame.corrections {
             ledger.corrections += 1;
             let causes = corrected.causes;
@@ -368,7 +368,7 @@ fn judge(seed: u64) -> Result<Seen, String> {
             return Err(wrong(format!("{player}: {} of {} unexplained", ledger.unexplained, ledger.corrections)));
         }
         let stats = host.client.stats();
-        if stats.effect_ticks_untold > 0 || ledger.resyncs > 0 {
+        if stats.prediction.effect_ticks_untold > 0 || ledger.resyncs > 0 {
             return Err(wrong(format!("{player}: not what this is to show: {stats:?}")));
         }
         ledger.check(player, range).map_err(wrong)?;
@@ -483,7 +483,7 @@ fn more_effects_than_can_be_told_are_left_out_and_counted() {
     for (host, ledger) in simulation.players.iter().zip(&play.ledgers) {
         let stats = host.client.stats();
         // 256 of 100 per tick: the last two ticks whole are in each snapshot, and a snapshot comes every tick.
-        assert_eq!(stats.effect_ticks_untold, 0, "{stats:?}");
+        assert_eq!(stats.prediction.effect_ticks_untold, 0, "{stats:?}");
         assert!(ledger.effects.len() > 100 * 120, "{}", ledger.effects.len());
     }
     check(&simulation, &play);
@@ -495,6 +495,6 @@ fn more_effects_than_can_be_told_are_left_out_and_counted() {
     calm(&mut simulation, &mut play);
     for host in &simulation.players {
         let stats = host.client.stats();
-        assert!(stats.effect_ticks_untold > 50, "{stats:?}");
+        assert!(stats.prediction.effect_ticks_untold > 50, "{stats:?}");
     }
 }

@@ -198,7 +198,8 @@ fn of_ten_thousand_of_which_300_move_everything_comes_and_who_joins_plays_at_onc
 
 /// How many bytes a player is sent in each second, in bytes per second.
 fn rate(simulation: &mut Simulation<Swarm>, who: usize, for_s: f64) -> f64 {
-    let received = |simulation: &Simulation<Swarm>| simulation.players[who].client.stats().bytes_received as f64;
+    let received =
+        |simulation: &Simulation<Swarm>| simulation.players[who].client.stats().network.bytes_received as f64;
     let before = received(simulation);
     seconds(simulation, for_s, &mut Looker::default());
     (received(simulation) - before) / for_s

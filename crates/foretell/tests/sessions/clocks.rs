@@ -29,7 +29,7 @@ impl Driver<Masses> for Watch {
 
     fn after_server(&mut self, now: Instant, server: &Server<Masses>, _frame: &ServerFrame<'_>) {
         let Some(stats) = server.stats(PlayerId::new(1)) else { return };
-        self.inputs[1] = (stats.inputs_missed, stats.inputs_missed + stats.inputs_applied);
+        self.inputs[1] = (stats.inputs.missed, stats.inputs.missed + stats.inputs.applied);
         if now < self.from {
             self.inputs[0] = self.inputs[1];
         }
@@ -39,11 +39,11 @@ impl Driver<Masses> for Watch {
         let stats = client.stats();
         let running = f64::from(frame.tick.get()) - 1.0 + client.tick_fraction(at.local);
         let lead_ms = 1000.0 * (running / self.ticks_per_s - at.now.micros() as f64 / 1e6);
-        let estimated_ms = 1000.0 * stats.lead_ticks / self.ticks_per_s;
+        let estimated_ms = 1000.0 * stats.clock.lead_ticks / self.ticks_per_s;
         self.wrong_by_ms.push((at.now, estimated_ms - lead_ms));
         if at.now >= self.from {
             self.lead_ms.push(lead_ms);
-            self.delay_ms.push(1000.0 * stats.playout_delay_ticks / self.ticks_per_s);
+            self.delay_ms.push(1000.0 * stats.playout.delay_ticks / self.ticks_per_s);
         }
     }
 }
@@ -128,7 +128,7 @@ fn a_clock_that_is_off_by_five_percent_misses_one_input_of_a_hundred_at_most() {
         assert!(watch.missed() <= 0.01, "{skew_ppm} ppm: {}", watch.missed());
         let stats = simulation.players[0].client.stats();
         let true_ppm = 1e6 / (1.0 + f64::from(skew_ppm) / 1e6) - 1e6;
-        assert!((stats.clock_drift_ppm - true_ppm).abs() < 100.0, "{skew_ppm} ppm: {}", stats.clock_drift_ppm);
+        assert!((stats.clock.drift_ppm - true_ppm).abs() < 100.0, "{skew_ppm} ppm: {}", stats.clock.drift_ppm);
     }
 }
 

@@ -87,7 +87,7 @@ impl Driver<Brawl> for Play {
             let mine = Some(one.owner) == client.player();
             if mine { &mut self.own } else { &mut self.others }.push(*one);
         }
-        let outcomes = client.stats().outcomes;
+        let outcomes = client.stats().prediction.outcomes;
         assert!(outcomes.add_up(), "{outcomes:?}");
     }
 }

@@ -123,7 +123,7 @@ fn whoever_comes_after_256_others_is_predicted_as_they_were() {
         let until = simulation.now() + Duration::from_secs(3);
         simulation.run_until(until, &mut Restless);
         let after = simulation.players[0].client.stats();
-        assert_eq!(after.outcomes.asked, before.outcomes.asked);
-        assert!(after.outcomes.agreed > before.outcomes.agreed + 100, "{after:?}");
+        assert_eq!(after.prediction.outcomes.asked, before.prediction.outcomes.asked);
+        assert!(after.prediction.outcomes.agreed > before.prediction.outcomes.agreed + 100, "{after:?}");
     }
 }

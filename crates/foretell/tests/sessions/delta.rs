@@ -487,7 +487,7 @@ fn rows_of_whole_states_that_nobody_sent_are_found_out_and_healed() {
         session.players[0].wrong = 0;
         session.run(1000);
         assert_eq!(session.players[0].wrong, 0, "seed {seed}");
-        lacking += session.players[0].client.stats().baselines_lacking;
+        lacking += session.players[0].client.stats().network.baselines_lacking;
         assert!(session.players[0].looks > 60, "seed {seed}");
     }
     assert!(wrong > 20 && lacking > 20, "{wrong} were believed, {lacking} did not fit");

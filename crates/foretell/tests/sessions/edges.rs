@@ -100,7 +100,7 @@ impl Driver<Land> for Watch {
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Land>, frame: &Frame<'_>) {
         self.corrections.extend(frame.corrections);
-        assert!(client.stats().outcomes.add_up());
+        assert!(client.stats().prediction.outcomes.add_up());
         let own = client.player();
         let mut views = Views::new();
         client.present(at.local, &mut views);
@@ -178,7 +178,7 @@ fn own_rows_of_many_datagrams_come_altogether_or_not_at_all_and_too_many_are_rep
     let client = &simulation.players[host].client;
     let (_, rows) = client.newest_snapshot().expect("a snapshot");
     assert_eq!(rows.states::<Rock>().count(), 200);
-    assert!(client.stats().datagrams_received > 2 * 64 * 5, "several for each snapshot");
+    assert!(client.stats().network.datagrams_received > 2 * 64 * 5, "several for each snapshot");
     assert!(watch.too_large.is_empty());
     simulation.server.world.rocks_to_come = 250;
     seconds(&mut simulation, 1, &mut watch);

@@ -165,7 +165,7 @@ impl Driver<Balls> for Play {
     }
 
     fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Balls>, frame: &Frame<'_>) {
-        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        assert!(client.stats().prediction.outcomes.add_up(), "{:?}", client.stats().prediction.outcomes);
         self.corrections.extend(frame.corrections);
         self.apart.extend(frame.events.iter().filter_map(|event| match event {
             ClientEvent::EndsDiffer { since, tick } => Some((*since, *tick)),
@@ -214,9 +214,9 @@ fn a_single_player_is_never_corrected_nor_sent_a_state_after_the_first() {
         play.down_bytes = 0;
         run(&mut simulation, &mut play, 20);
         let stats = stats(&simulation, 0);
-        assert!(stats.outcomes.agreed > 1000, "{rtt_ms} ms: {stats:?}");
-        assert_eq!(stats.outcomes.asked, 0, "{rtt_ms} ms");
-        assert!(play.corrections.is_empty() || stats.substituted > 0, "{rtt_ms} ms: {:?}", play.corrections);
+        assert!(stats.prediction.outcomes.agreed > 1000, "{rtt_ms} ms: {stats:?}");
+        assert_eq!(stats.prediction.outcomes.asked, 0, "{rtt_ms} ms");
+        assert!(play.corrections.is_empty() || stats.inputs.substituted > 0, "{rtt_ms} ms: {:?}", play.corrections);
         assert!(play.down_bytes < 20 * 3_000, "{} bytes/s", play.down_bytes / 20);
     }
 }
@@ -239,8 +239,8 @@ fn relayed_inputs_alone_lead_two_players_to_the_same_bits() {
     run(&mut simulation, &mut play, 30);
     for player in [0, 1] {
         let (stats, before) = (stats(&simulation, player), before[player]);
-        assert_eq!(stats.outcomes.asked, before.outcomes.asked, "player {player}: {stats:?}");
-        assert!(stats.corrections > before.corrections, "guesses were wrong");
+        assert_eq!(stats.prediction.outcomes.asked, before.prediction.outcomes.asked, "player {player}: {stats:?}");
+        assert!(stats.prediction.corrections > before.prediction.corrections, "guesses were wrong");
         assert!(agrees_with_truth(&simulation, &play, player, 30), "player {player}");
     }
     let unexplained = play.corrections.iter().filter(|correction| correction.causes.is_unexplained());
@@ -256,8 +256,8 @@ fn who_sits_at_the_server_is_foreseen_by_their_relayed_inputs_and_waits_for_nobo
     let before = stats(&simulation, 0);
     run(&mut simulation, &mut play, 30);
     let after = stats(&simulation, 0);
-    assert_eq!(after.outcomes.asked, before.outcomes.asked, "{after:?}");
-    assert!(after.corrections > before.corrections, "guesses were wrong");
+    assert_eq!(after.prediction.outcomes.asked, before.prediction.outcomes.asked, "{after:?}");
+    assert!(after.prediction.corrections > before.prediction.corrections, "guesses were wrong");
     assert!(agrees_with_truth(&simulation, &play, 0, 30));
     assert!(play.corrections.iter().all(|correction| !correction.causes.is_unexplained()));
     assert_eq!((simulation.server.world.canonical, simulation.server.server.players().count()), (1, 2));
@@ -268,12 +268,12 @@ fn without_relayed_inputs_states_are_asked_for_and_when_all_is_quiet_they_agree_
     let mut simulation = session(2, false, bad(150, 0.05), 12);
     let mut play = Play::new(6, &[1]);
     run(&mut simulation, &mut play, 10);
-    assert!(stats(&simulation, 0).outcomes.asked > 10, "{:?}", stats(&simulation, 0));
+    assert!(stats(&simulation, 0).prediction.outcomes.asked > 10, "{:?}", stats(&simulation, 0));
     play.active.clear();
     run(&mut simulation, &mut play, 3);
-    let asked = stats(&simulation, 0).outcomes.asked;
+    let asked = stats(&simulation, 0).prediction.outcomes.asked;
     run(&mut simulation, &mut play, 5);
-    assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    assert_eq!(stats(&simulation, 0).prediction.outcomes.asked, asked);
     assert!([0, 1].iter().all(|player| agrees_with_truth(&simulation, &play, *player, 30)));
 }
 
@@ -289,9 +289,9 @@ fn what_the_server_changes_itself_comes_at_once_and_is_exact_within_a_second() {
         let first = play.corrections.first().expect("it was not foreseen");
         assert!(first.tick <= Tick::new(302) && first.causes.contains(Causes::SERVER_EVENT), "{first:?}");
         assert!([0, 1].iter().all(|player| agrees_with_truth(&simulation, &play, *player, 30)));
-        let asked = stats(&simulation, 0).outcomes.asked;
+        let asked = stats(&simulation, 0).prediction.outcomes.asked;
         run(&mut simulation, &mut play, 2);
-        assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+        assert_eq!(stats(&simulation, 0).prediction.outcomes.asked, asked);
     }
 }
 
@@ -322,7 +322,7 @@ fn a_history_shorter_than_the_round_trip_asks_and_starts_again_instead_of_drifti
     }
     let mut play = Play::new(8, &[0, 1]);
     run(&mut simulation, &mut play, 10);
-    let resyncs = stats(&simulation, 0).resyncs;
+    let resyncs = stats(&simulation, 0).prediction.resyncs;
     assert!(resyncs > 3, "{:?}", stats(&simulation, 0));
     let client = &simulation.players[0].client;
     let newest = play.truth.values().last().expect("some");
@@ -338,10 +338,10 @@ fn one_client_that_never_agrees_costs_the_others_a_canonical_tick_every_two_seco
     simulation.players[2].world.bent = true;
     let mut play = Play::new(10, &[0, 1]);
     run(&mut simulation, &mut play, 10);
-    let before = [0, 1, 2].map(|player| stats(&simulation, player).outcomes.asked);
+    let before = [0, 1, 2].map(|player| stats(&simulation, player).prediction.outcomes.asked);
     let canonical = simulation.server.world.canonical;
     run(&mut simulation, &mut play, 60);
-    let after = [0, 1, 2].map(|player| stats(&simulation, player).outcomes.asked);
+    let after = [0, 1, 2].map(|player| stats(&simulation, player).prediction.outcomes.asked);
     assert!(after[2] > before[2] + 1000, "it never agrees: {before:?} {after:?}");
     assert_eq!(after[..2], before[..2], "the others agree all the time");
     let canonical = simulation.server.world.canonical - canonical;
@@ -355,9 +355,9 @@ fn nobody_asks_for_ever() {
     run(&mut simulation, &mut play, 5);
     play.active.clear();
     run(&mut simulation, &mut play, 5);
-    let asked = stats(&simulation, 0).outcomes.asked;
+    let asked = stats(&simulation, 0).prediction.outcomes.asked;
     run(&mut simulation, &mut play, 10);
-    assert_eq!(stats(&simulation, 0).outcomes.asked, asked);
+    assert_eq!(stats(&simulation, 0).prediction.outcomes.asked, asked);
     assert!(agrees_with_truth(&simulation, &play, 0, 30));
 }
 
@@ -425,10 +425,10 @@ fn whose_canonical_state_was_lost_needs_no_other_canonical_tick() {
             client.receive(now, datagram).expect("well-formed");
         }
         outbox.clear();
-        asked = if frame == 64 * 8 { client.stats().outcomes.asked } else { asked };
+        asked = if frame == 64 * 8 { client.stats().prediction.outcomes.asked } else { asked };
     }
     assert_eq!(world.canonical, 1);
-    assert_eq!(client.stats().outcomes.asked, asked, "it has agreed since");
+    assert_eq!(client.stats().prediction.outcomes.asked, asked, "it has agreed since");
     assert!(server.rows().iter().eq(client.predicted(server.tick()).expect("a tick ahead of it").iter()));
 }
 
@@ -520,11 +520,11 @@ proptest! {
             (0..simulation.players.len()).filter(|player| !simulation.players[*player].is_gone()).collect()
         };
         let asked: Vec<u64> =
-            here(&simulation).iter().map(|player| stats(&simulation, *player).outcomes.asked).collect();
+            here(&simulation).iter().map(|player| stats(&simulation, *player).prediction.outcomes.asked).collect();
         run(&mut simulation, &mut play, 2);
         for (player, asked) in here(&simulation).into_iter().zip(asked) {
             prop_assert!(agrees_with_truth(&simulation, &play, player, 40), "player {}", player);
-            prop_assert_eq!(stats(&simulation, player).outcomes.asked, asked, "player {}", player);
+            prop_assert_eq!(stats(&simulation, player).prediction.outcomes.asked, asked, "player {}", player);
         }
         let unexplained = play.corrections.iter().find(|correction| correction.causes.is_unexplained());
         prop_assert_eq!(unexplained, None);

@@ -26,15 +26,22 @@ fn who_looks_on_has_every_bit_by_the_inputs_of_the_players_and_is_sent_no_state_
         let mut simulation = with_onlooker(&bad(rtt_ms, loss), true, seed);
         let mut play = Play::new(seed, &[0, 1]);
         run(&mut simulation, &mut play, 6);
-        let (before, asked) = (stats(&simulation, 2), [0, 1].map(|player| stats(&simulation, player).outcomes.asked));
+        let (before, asked) =
+            (stats(&simulation, 2), [0, 1].map(|player| stats(&simulation, player).prediction.outcomes.asked));
         run(&mut simulation, &mut play, 20);
         let after = stats(&simulation, 2);
         assert!((0..3).all(|player| agrees_with_truth(&simulation, &play, player, 90)), "{rtt_ms} ms, {loss}");
-        assert!(after.outcomes.agreed - before.outcomes.agreed > 900, "{rtt_ms} ms, {loss}: {after:?}");
-        assert_eq!(after.outcomes.asked, before.outcomes.asked, "{rtt_ms} ms, {loss}: no whole state is needed");
-        assert_eq!((after.inputs_sent, after.substituted), (0, 0));
+        assert!(
+            after.prediction.outcomes.agreed - before.prediction.outcomes.agreed > 900,
+            "{rtt_ms} ms, {loss}: {after:?}"
+        );
         assert_eq!(
-            [0, 1].map(|player| stats(&simulation, player).outcomes.asked),
+            after.prediction.outcomes.asked, before.prediction.outcomes.asked,
+            "{rtt_ms} ms, {loss}: no whole state is needed"
+        );
+        assert_eq!((after.inputs.sent, after.inputs.substituted), (0, 0));
+        assert_eq!(
+            [0, 1].map(|player| stats(&simulation, player).prediction.outcomes.asked),
             asked,
             "the players are not disturbed"
         );
@@ -42,7 +49,7 @@ fn who_looks_on_has_every_bit_by_the_inputs_of_the_players_and_is_sent_no_state_
         let spectator = simulation.players[2].client.player().expect("they are there");
         let of_spectator = server.stats(spectator).expect("they are there");
         assert_eq!((server.seat_of(spectator), of_spectator.ledger.total()), (Some(Seat::Spectator), 0));
-        assert_eq!((of_spectator.inputs_applied, of_spectator.inputs_missed, of_spectator.inputs_late), (0, 0, 0));
+        assert_eq!((of_spectator.inputs.applied, of_spectator.inputs.missed, of_spectator.inputs.late), (0, 0, 0));
     }
 }
 
@@ -53,13 +60,13 @@ fn what_nobody_can_foresee_comes_to_who_looks_on_with_the_next_canonical_tick() 
     run(&mut simulation, &mut play, 6);
     simulation.server.world.push_all(3.0);
     run(&mut simulation, &mut play, 1);
-    let corrected = stats(&simulation, 2).corrections;
+    let corrected = stats(&simulation, 2).prediction.corrections;
     run(&mut simulation, &mut play, 6);
     assert!(corrected > 0 && agrees_with_truth(&simulation, &play, 2, 90));
     // Where no inputs are relayed it is told states all the time, and follows.
     let mut simulation = with_onlooker(&bad(150, 0.0), false, 5);
     run(&mut simulation, &mut Play::new(5, &[0, 1]), 12);
-    assert!(stats(&simulation, 2).corrections > 10);
+    assert!(stats(&simulation, 2).prediction.corrections > 10);
 }
 
 #[test]

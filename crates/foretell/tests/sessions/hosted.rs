@@ -124,7 +124,7 @@ fn the_input_of_a_tick_is_asked_for_when_it_is_stepped_and_counts_in_it() {
         }
         assert!(asked.iter().copied().eq(Tick::ZERO.until(Tick::new(asked.len() as u32))) && asked.len() > 300);
         assert!(outbox.is_empty(), "nothing is sent where nobody else is");
-        assert_eq!(host.server().stats(HOST).expect("there").inputs_applied, asked.len() as u64);
+        assert_eq!(host.server().stats(HOST).expect("there").inputs.applied, asked.len() as u64);
     }
 }
 
@@ -304,5 +304,5 @@ fn a_recorded_host_comes_to_the_same_again() {
     let agreement = &again.agreement;
     assert!(agreement.divergence.is_none() && agreement.broken.is_none() && agreement.digests >= 10, "{agreement:?}");
     assert_eq!((agreement.ending, again.players.len()), (Ending::Dropped, 2));
-    assert!(last > Tick::new(640) && again.players[0].1.inputs_applied > 600, "{last} {:?}", again.players);
+    assert!(last > Tick::new(640) && again.players[0].1.inputs.applied > 600, "{last} {:?}", again.players);
 }

@@ -34,7 +34,7 @@ impl Driver<Masses> for Play {
     }
 
     fn after_client(&mut self, _player: usize, _at: Moment, client: &Client<Masses>, frame: &Frame<'_>) {
-        assert!(client.stats().outcomes.add_up(), "{:?}", client.stats().outcomes);
+        assert!(client.stats().prediction.outcomes.add_up(), "{:?}", client.stats().prediction.outcomes);
         self.corrections.extend(frame.corrections);
     }
 }
@@ -48,13 +48,14 @@ fn run(conditions: Conditions, rate: u16, redundancy: Redundancy, play: &mut Pla
     let client = ClientConfig { redundancy, ..ClientConfig::default() };
     simulation.add_player(PlayerOptions { client, host, conditions, world });
     simulation.run_until(Instant::from_micros(4_000_000), play);
-    let begun = simulation.players[0].client.stats().substituted;
+    let begun = simulation.players[0].client.stats().inputs.substituted;
     simulation.run_until(Instant::from_micros(32_000_000), play);
     let client = &simulation.players[0].client;
     let (tick, told) = client.newest_snapshot().expect("snapshots have come");
     assert!(client.predicted(tick).expect("it is remembered").iter().eq(told.iter()), "{tick:?}");
-    let stats = client.stats();
-    ClientStats { substituted: stats.substituted - begun, ..stats }
+    let mut stats = client.stats();
+    stats.inputs.substituted -= begun;
+    stats
 }
 
 fn latency(ms: u64) -> Conditions {
@@ -71,8 +72,12 @@ fn where_nothing_is_lost_and_nobody_pushes_nothing_is_corrected() {
     for (ms, rate) in networks() {
         let mut play = Play { presses: true, ..Play::default() };
         let stats = run(latency(ms), rate, Redundancy::default(), &mut play);
-        assert_eq!((stats.corrections, stats.resimulated, stats.substituted), (0, 0, 0), "{ms} ms, {rate} Hz");
-        assert!(stats.outcomes.agreed > 1_500 * u64::from(rate) / 64 - 2, "{:?}", stats.outcomes);
+        assert_eq!(
+            (stats.prediction.corrections, stats.prediction.resimulated, stats.inputs.substituted),
+            (0, 0, 0),
+            "{ms} ms, {rate} Hz"
+        );
+        assert!(stats.prediction.outcomes.agreed > 1_500 * u64::from(rate) / 64 - 2, "{:?}", stats.prediction.outcomes);
     }
 }
 
@@ -83,7 +88,11 @@ fn a_push_is_one_correction_as_large_as_the_way_that_it_made_until_the_next_snap
         let stats = run(latency(ms), rate, Redundancy::default(), &mut play);
         let at = format!("{ms} ms, {rate} Hz");
         let [correction] = play.corrections[..] else { panic!("{at}: {:?}", play.corrections) };
-        assert_eq!((stats.corrections, stats.rollbacks, correction.causes), (1, 1, Causes::SERVER_EVENT), "{at}");
+        assert_eq!(
+            (stats.prediction.corrections, stats.prediction.rollbacks, correction.causes),
+            (1, 1, Causes::SERVER_EVENT),
+            "{at}"
+        );
         // The first state after the push that is told.
         let tick = (PUSHED + 1).next_multiple_of(64 / u32::from(rate));
         assert_eq!(correction.tick, Tick::new(tick), "{at}");
@@ -92,9 +101,9 @@ fn a_push_is_one_correction_as_large_as_the_way_that_it_made_until_the_next_snap
         assert!((correction.misprediction_m - pushed.position[0]).abs() < 1e-12, "{at}: {correction:?}");
         // It goes back by the way there and back, and by the slack of the inputs.
         let way = 2.0 * 0.064 * ms as f64;
-        let depth = f64::from(stats.rollback_ticks_max);
+        let depth = f64::from(stats.prediction.rollback_ticks_max);
         assert!((way..way + 8.0).contains(&depth), "{at}: {depth} ticks, {way} of them on the way");
-        assert_eq!(stats.resimulated, u64::from(stats.rollback_ticks_max), "{at}");
+        assert_eq!(stats.prediction.resimulated, u64::from(stats.prediction.rollback_ticks_max), "{at}");
     }
 }
 
@@ -110,13 +119,13 @@ fn lost_inputs_are_corrected_where_nothing_is_repeated_and_with_redundancy_hardl
                 let stats = run(lossy.clone(), rate, redundancy, &mut play);
                 let explained = |one: &Corrected| one.causes.contains(Causes::OWN_INPUT);
                 assert!(play.corrections.iter().all(explained), "{at}: {:?}", play.corrections);
-                assert!(stats.corrections <= stats.substituted + 8, "{at}: {stats:?}");
+                assert!(stats.prediction.corrections <= stats.inputs.substituted + 8, "{at}: {stats:?}");
                 stats
             };
             let (without, with) = (count(Redundancy::None), count(Redundancy::default()));
-            assert!(without.substituted > (1_000.0 * loss) as u64, "{at}: {without:?}");
-            assert!(with.substituted * 4 < without.substituted, "{at}: {with:?}, {without:?}");
-            corrections += without.corrections;
+            assert!(without.inputs.substituted > (1_000.0 * loss) as u64, "{at}: {without:?}");
+            assert!(with.inputs.substituted * 4 < without.inputs.substituted, "{at}: {with:?}, {without:?}");
+            corrections += without.prediction.corrections;
         }
         assert!(corrections > 30, "{loss}: {corrections}");
     }

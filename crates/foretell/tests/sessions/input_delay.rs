@@ -41,7 +41,7 @@ impl Driver<Masses> for Play {
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Masses>, _frame: &ServerFrame<'_>) {
-        self.missed = server.stats(PlayerId::new(1)).map_or(0, |stats| stats.inputs_missed);
+        self.missed = server.stats(PlayerId::new(1)).map_or(0, |stats| stats.inputs.missed);
     }
 
     fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Masses>, frame: &Frame<'_>) {
@@ -79,7 +79,7 @@ fn seen(latency_ms: u64, input_delay: InputDelay) -> Seen {
     Seen {
         response: moved.since(pressed).as_secs_f64() * 64.0,
         lead: play.lead[play.lead.len() - 300..].iter().sum::<f64>() / 300.0,
-        rollback_ticks: client.stats().rollback_ticks_max,
+        rollback_ticks: client.stats().prediction.rollback_ticks_max,
         play,
     }
 }

@@ -195,7 +195,7 @@ impl Driver<Yard> for Watch {
     }
 
     fn after_server(&mut self, _now: Instant, server: &Server<Yard>, _frame: &ServerFrame<'_>) {
-        self.bytes = server.players().filter_map(|player| server.stats(player)).map(|stats| stats.bytes).sum();
+        self.bytes = server.players().filter_map(|player| server.stats(player)).map(|stats| stats.bytes_sent).sum();
     }
 
     fn before_client(&mut self, player: usize, _at: Moment, client: &mut Client<Yard>) {

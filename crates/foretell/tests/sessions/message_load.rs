@@ -72,7 +72,7 @@ impl Driver<Swarm> for Sending {
         if at.now >= BEGINS && at.now < ENDS {
             self.corrections[player] += frame.corrections.len() as u64;
             let (sum, count) = &mut self.delays[player];
-            (*sum, *count) = (*sum + client.stats().playout_delay_ticks, *count + 1);
+            (*sum, *count) = (*sum + client.stats().playout.delay_ticks, *count + 1);
         }
     }
 }
@@ -230,8 +230,11 @@ fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
         }
     }
     assert!(sent == 50 && come >= 49, "{come} of {sent}");
-    let outcomes = client.stats().outcomes;
-    assert!(client.stats().corrections <= 1 && outcomes.agreed > 2000, "the first state may differ: {outcomes:?}");
+    let outcomes = client.stats().prediction.outcomes;
+    assert!(
+        client.stats().prediction.corrections <= 1 && outcomes.agreed > 2000,
+        "the first state may differ: {outcomes:?}"
+    );
     let ledger = server.ledger(foretell::PlayerId::new(2)).expect("they are there");
     assert!(ledger.count(Offence::Message) > 10_000, "{ledger:?}");
     // Of each of two kinds one large message, and 255 small ones.

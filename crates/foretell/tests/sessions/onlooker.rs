@@ -65,8 +65,8 @@ fn a_driver_sees_each_datagram_with_its_ticks_and_its_fate() {
     let mut onlooker = Onlooker::default();
     simulation.run_until(Instant::from_micros(20_000_000), &mut onlooker);
     let stats = simulation.players[0].client.stats();
-    assert_eq!(onlooker.inputs, stats.inputs_sent);
-    assert!(onlooker.lost > 50 && onlooker.lost < stats.datagrams_sent / 5, "{} {stats:?}", onlooker.lost);
+    assert_eq!(onlooker.inputs, stats.inputs.sent);
+    assert!(onlooker.lost > 50 && onlooker.lost < stats.network.datagrams_sent / 5, "{} {stats:?}", onlooker.lost);
     assert!(onlooker.snapshots.len() > 1200, "{}", onlooker.snapshots.len());
 }
 

@@ -76,7 +76,7 @@ fn nobody_is_corrected_while_nobody_changes_their_input() {
         let mut play = Play { change_every: u32::MAX, ..Play::new(5) };
         run(&mut simulation, 5.0, &mut play);
         play.forget();
-        let resimulated = |simulation: &Simulation<Masses>| simulation.players[0].client.stats().resimulated;
+        let resimulated = |simulation: &Simulation<Masses>| simulation.players[0].client.stats().prediction.resimulated;
         let before = resimulated(&simulation);
         run(&mut simulation, 20.0, &mut play);
         assert_eq!((play.own.len(), play.others.len()), (0, 0), "{rtt_ms} ms: {:?}", play.others.first());
@@ -112,8 +112,11 @@ fn others_can_be_predicted_and_interpolated_in_turns_without_a_jump() {
     // vanishes per frame.
     assert!(usual < 0.2, "{usual}");
     assert!(switching < 0.5, "{switching}");
-    let resyncs: u64 =
-        simulation.players.iter().map(|host| host.client.stats().resyncs + host.client.stats().teleports).sum();
+    let resyncs: u64 = simulation
+        .players
+        .iter()
+        .map(|host| host.client.stats().prediction.resyncs + host.client.stats().prediction.teleports)
+        .sum();
     assert_eq!(resyncs, 0);
 }
 

@@ -142,7 +142,7 @@ impl Driver<Field> for Watch {
     }
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Field>, frame: &Frame<'_>) {
-        let outcomes = client.stats().outcomes;
+        let outcomes = client.stats().prediction.outcomes;
         assert!(outcomes.add_up(), "{outcomes:?}");
         if self.from.is_none_or(|from| at.now < from) {
             return;
@@ -255,7 +255,7 @@ fn what_the_owner_alone_sees_goes_over_with_the_entity() {
     let shells = |player: usize| {
         let client = &simulation.players[player].client;
         let (_, rows) = client.newest_snapshot().expect("a state");
-        assert_eq!(client.stats().baselines_lacking, 0, "what is gone was named");
+        assert_eq!(client.stats().network.baselines_lacking, 0, "what is gone was named");
         (rows.owner(tank), rows.of(tank).count(), rows.state::<Tank>(tank).expect("everybody sees it").shells > 0)
     };
     assert_eq!(shells(0), (Some(PlayerId::new(2)), 1, false));

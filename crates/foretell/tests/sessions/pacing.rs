@@ -43,7 +43,7 @@ impl Driver<Masses> for Watch {
     }
 
     fn after_server(&mut self, now: Instant, server: &Server<Masses>, frame: &ServerFrame<'_>) {
-        let missed = server.stats(PlayerId::new(1)).map_or(0, |stats| stats.inputs_missed);
+        let missed = server.stats(PlayerId::new(1)).map_or(0, |stats| stats.inputs.missed);
         if missed > self.misses {
             self.missed.push(now);
         }
@@ -60,10 +60,10 @@ impl Driver<Masses> for Watch {
             at: now,
             state: frame.state,
             lead_ticks,
-            resyncs: stats.resyncs,
+            resyncs: stats.prediction.resyncs,
             ticks: frame.ticks + frame.resimulated,
-            received: stats.outcomes.received,
-            agreed: stats.outcomes.agreed,
+            received: stats.prediction.outcomes.received,
+            agreed: stats.prediction.outcomes.agreed,
         });
     }
 }
@@ -194,7 +194,7 @@ fn a_network_that_needs_more_lead_than_is_allowed_is_told_once() {
     let bursts = Conditions { loss: Loss::Bursts { rate: 0.2, mean_length: 12.0 }, ..network(50, 5) };
     let (simulation, watch) = session(bursts, 60);
     assert!((1..10).contains(&watch.limited), "{}", watch.limited);
-    assert!(simulation.players[0].client.stats().slack_asked_ticks > 6.4);
+    assert!(simulation.players[0].client.stats().inputs.slack_asked_ticks > 6.4);
 }
 
 #[test]

@@ -53,8 +53,12 @@ fn assert_steady(simulation: &mut Simulation<Masses>, keys: &mut Keys) -> Client
     let host = &simulation.players[0];
     let after = host.client.stats();
     assert_eq!(host.client.state(host.host.local(simulation.now())), ClientState::Playing, "{after:?}");
-    assert!(after.outcomes.agreed > before.outcomes.agreed + 200, "{after:?}");
-    assert_eq!((after.corrections, after.resyncs), (before.corrections, before.resyncs), "{after:?}");
+    assert!(after.prediction.outcomes.agreed > before.prediction.outcomes.agreed + 200, "{after:?}");
+    assert_eq!(
+        (after.prediction.corrections, after.prediction.resyncs),
+        (before.prediction.corrections, before.prediction.resyncs),
+        "{after:?}"
+    );
     after
 }
 
@@ -106,7 +110,7 @@ fn when_the_clock_of_the_server_stood_still_as_well_a_client_plays_soon_and_simu
         seconds(&mut simulation, 6, &mut keys);
         let stats = assert_steady(&mut simulation, &mut keys);
         assert!(keys.most < 320, "{stall} s: {} ticks in one update", keys.most);
-        assert!(stats.lead_ticks < 12.0, "{stall} s: {stats:?}");
+        assert!(stats.clock.lead_ticks < 12.0, "{stall} s: {stats:?}");
     }
 }
 
@@ -118,7 +122,7 @@ fn a_way_up_that_is_dead_does_not_drive_the_clock_away() {
         seconds(&mut simulation, 5, &mut keys);
         simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
         seconds(&mut simulation, hole, &mut keys);
-        let lead = simulation.players[0].client.stats().lead_ticks;
+        let lead = simulation.players[0].client.stats().clock.lead_ticks;
         assert!(lead < 3.2 + 6.4 + 4.0, "{hole} s: {lead} ticks");
         simulation.players[0].up_conditions.loss = Loss::default();
         seconds(&mut simulation, 4, &mut keys);
@@ -133,7 +137,7 @@ fn a_route_that_becomes_longer_costs_inputs_for_two_seconds_at_most() {
         let mut keys = Keys::default();
         seconds(&mut simulation, 5, &mut keys);
         let missed = |simulation: &Simulation<Masses>| {
-            simulation.server.server.stats(PlayerId::new(1)).expect("joined").inputs_missed
+            simulation.server.server.stats(PlayerId::new(1)).expect("joined").inputs.missed
         };
         assert_eq!(missed(&simulation), 0);
         for conditions in 0..2 {

@@ -115,7 +115,11 @@ impl Net {
         for correction in told.corrections {
             assert!(!correction.causes.is_unexplained(), "{correction:?}");
         }
-        assert!(program.client.stats().outcomes.add_up(), "{:?}", program.client.stats().outcomes);
+        assert!(
+            program.client.stats().prediction.outcomes.add_up(),
+            "{:?}",
+            program.client.stats().prediction.outcomes
+        );
         for (_, datagram) in outbox.iter() {
             if !program.cut {
                 program.up.push_back((frame + delay, program.address, datagram.to_vec()));
@@ -153,8 +157,12 @@ impl Net {
         for (index, (program, before)) in self.programs.iter().zip(before).enumerate() {
             let after = program.client.stats();
             assert_eq!(self.state(index), ClientState::Playing, "{after:?}");
-            assert!(after.outcomes.agreed > before.outcomes.agreed + 150, "{after:?}");
-            assert_eq!((after.corrections, after.resyncs), (before.corrections, before.resyncs), "{after:?}");
+            assert!(after.prediction.outcomes.agreed > before.prediction.outcomes.agreed + 150, "{after:?}");
+            assert_eq!(
+                (after.prediction.corrections, after.prediction.resyncs),
+                (before.prediction.corrections, before.prediction.resyncs),
+                "{after:?}"
+            );
             assert_eq!(program.events, []);
             assert_eq!(program.world.bodies.len(), players.len(), "nobody is left of an earlier session");
         }
@@ -191,11 +199,11 @@ fn a_player_joins_late_is_lost_and_comes_back_to_the_place_that_waited() {
         net.cut(late, gone);
         assert_eq!(net.state(late), ClientState::Lost, "{gone} s");
         assert_eq!(net.server.is_lost(player(3)), gone > 11.0);
-        let bytes = net.server.stats(player(3)).expect("the place waits").bytes;
+        let bytes = net.server.stats(player(3)).expect("the place waits").bytes_sent;
         net.run(0.25);
         if gone > 11.0 {
             assert_eq!(net.events, [ServerEvent::Lost(player(3)), ServerEvent::Rejoined(player(3))], "{gone} s");
-            assert!(net.server.stats(player(3)).expect("back").bytes > bytes);
+            assert!(net.server.stats(player(3)).expect("back").bytes_sent > bytes);
         }
         net.run(1.0);
         assert_eq!(net.state(late), ClientState::Playing, "{gone} s");
@@ -240,11 +248,11 @@ fn without_snapshots_for_a_player_who_is_lost_and_with_inputs_alone_he_is_back()
         net.server.receive(now, *address, late).expect("well-formed");
     }
     assert!(net.server.is_lost(player(1)), "late copies are no sign of life");
-    let sent = net.server.stats(player(1)).expect("lost").snapshots;
+    let sent = net.server.stats(player(1)).expect("lost").snapshots_sent;
     net.run(2.0);
     let stats = net.server.stats(player(1)).expect("lost");
-    assert_eq!(stats.snapshots, sent);
-    assert!(stats.inputs_absent > 150, "the gap policy plays: {stats:?}");
+    assert_eq!(stats.snapshots_sent, sent);
+    assert!(stats.inputs.absent > 150, "the gap policy plays: {stats:?}");
     // The client has not been silent for 5 s: it says no hello, its inputs do.
     net.programs[only].cut = false;
     net.run(1.0);
@@ -271,7 +279,7 @@ fn a_program_that_was_started_again_gets_its_player_back_however_soon() {
             net.assert_steady();
             assert_eq!(net.state(again), ClientState::Playing);
             assert_eq!(net.server.players().count(), 1);
-            let rtt = net.programs[again].client.stats().rtt.as_millis();
+            let rtt = net.programs[again].client.stats().network.rtt.as_millis();
             assert!((90..130).contains(&rtt), "{rtt} ms: it is measured again");
         }
     }
@@ -298,11 +306,11 @@ fn what_became_of_a_sessions_samples_is_told_after_it_was_refused() {
     let mut net = Net::new(ServerConfig::default());
     let old = net.start(1, 100);
     net.run(4.0);
-    let played = net.programs[old].client.stats().outcomes;
+    let played = net.programs[old].client.stats().prediction.outcomes;
     net.start(2, 100);
     net.run(3.0);
     assert_eq!(net.state(old), ClientState::Refused(Refusal::Gone));
-    let told = net.programs[old].client.stats().outcomes;
+    let told = net.programs[old].client.stats().prediction.outcomes;
     assert!(told.agreed >= played.agreed && played.agreed > 150, "{played:?}, then {told:?}");
     assert!(told.add_up() && told.waiting == 0, "{told:?}");
 }
@@ -338,7 +346,7 @@ fn a_client_whose_connection_changes_goes_on_with_one_resync_at_most() {
         net.run(7.0);
         assert_eq!(net.state(moving), ClientState::Playing);
         let client = &net.programs[moving].client;
-        assert_eq!((client.player(), client.stats().resyncs <= 1), (Some(player(2)), true));
+        assert_eq!((client.player(), client.stats().prediction.resyncs <= 1), (Some(player(2)), true));
         assert!(net.programs[moving].events.contains(&ClientEvent::Rejoined(player(2))));
         assert!(net.events.contains(&ServerEvent::Rejoined(player(2))));
         assert_eq!(net.events.contains(&ServerEvent::Lost(player(2))), told);
@@ -474,10 +482,10 @@ fn inputs_of_who_is_lost_are_absent_and_not_missed() {
     assert_eq!(lost.missed, before.missed);
     let absent = lost.absent - before.absent;
     assert!((1260..=1290).contains(&absent), "20 s at 64 Hz: {absent}");
-    assert_eq!(net.server.stats(player(2)).expect("waited for").inputs_absent, lost.absent);
+    assert_eq!(net.server.stats(player(2)).expect("waited for").inputs.absent, lost.absent);
     net.programs[goes].cut = false;
     net.run(3.0);
-    let (back, again) = (net.server.inputs(), net.server.stats(player(2)).expect("back").inputs_applied);
+    let (back, again) = (net.server.inputs(), net.server.stats(player(2)).expect("back").inputs.applied);
     assert!(back.absent < lost.absent + 60 && back.missed < lost.missed + 10, "{back:?}");
     net.programs[goes].cut = true;
     net.run(2.0);
@@ -485,7 +493,7 @@ fn inputs_of_who_is_lost_are_absent_and_not_missed() {
     net.run(2.0);
     let missed = net.server.inputs().missed - back.missed;
     assert!((100..=140).contains(&missed), "who is heard again after 2 s was late: {missed}");
-    assert!(net.server.stats(player(2)).expect("back").inputs_applied > again);
+    assert!(net.server.stats(player(2)).expect("back").inputs.applied > again);
     assert_eq!(net.state(stays), ClientState::Playing);
 }
 

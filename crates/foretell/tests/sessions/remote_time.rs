@@ -105,15 +105,15 @@ fn at_any_frame_rate_each_tick_is_simulated_once_at_its_interval_and_no_input_is
         let mut simulation = session(1, ClientConfig::default(), &HostOptions::at(fps));
         simulation.run_until(seconds(5), &mut ticks);
         let player = simulation.players[0].client.player().expect("it has joined");
-        let missed_before = simulation.server.server.stats(player).expect("it plays").inputs_missed;
+        let missed_before = simulation.server.server.stats(player).expect("it plays").inputs.missed;
         ticks.asked.clear();
         simulation.run_until(seconds(30), &mut ticks);
         assert_eq!(ticks.steps, 30 * 64 + 1, "{fps} fps: the state of second 30 is there");
         assert!(ticks.asked.windows(2).all(|two| two[1] == two[0].next()), "{fps} fps: each once, in order");
         assert!(ticks.asked.len().abs_diff(25 * 64) <= 5, "{fps} fps: {} ticks in 25 s", ticks.asked.len());
         let stats = simulation.server.server.stats(player).expect("it plays");
-        assert_eq!(stats.inputs_missed, missed_before, "{fps} fps");
-        assert!(stats.inputs_applied > 28 * 64, "{fps} fps: {stats:?}");
+        assert_eq!(stats.inputs.missed, missed_before, "{fps} fps");
+        assert!(stats.inputs.applied > 28 * 64, "{fps} fps: {stats:?}");
     }
 }
 
@@ -161,7 +161,7 @@ fn thrown(by_m: f64) -> (Vec<Shown>, u64) {
     let mut thrown = Thrown { by_m, seen: Vec::new(), corrected_in: None };
     simulation.run_until(seconds(12), &mut thrown);
     let first = thrown.corrected_in.expect("it is corrected") - 1;
-    (thrown.seen.split_off(first), simulation.players[0].client.stats().teleports)
+    (thrown.seen.split_off(first), simulation.players[0].client.stats().prediction.teleports)
 }
 
 #[test]

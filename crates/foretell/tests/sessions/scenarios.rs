@@ -393,7 +393,7 @@ fn a_machine_that_is_taken_away_leaves_politely_or_in_silence() {
 
 #[test]
 fn a_machine_that_reads_its_socket_once_per_frame_takes_datagrams_for_later_than_they_are() {
-    let rtt = |reads_per_frame| simulation(reads_per_frame).players[0].client.stats().rtt.as_millis();
+    let rtt = |reads_per_frame| simulation(reads_per_frame).players[0].client.stats().network.rtt.as_millis();
     let (when_due, per_frame) = (rtt(false), rtt(true));
     assert!((60..62).contains(&when_due) && (90..130).contains(&per_frame), "{when_due} {per_frame}");
 }

@@ -35,10 +35,10 @@ fn run(rate: SendRate) -> (Vec<u32>, u64) {
     simulation.add_player(PlayerOptions { client, host: HostOptions::at(240), conditions, world: Masses::default() });
     let mut snapshots = Snapshots::default();
     simulation.run_until(Instant::from_micros(3_000_000), &mut snapshots);
-    let sent = simulation.players[0].client.stats().datagrams_sent;
+    let sent = simulation.players[0].client.stats().network.datagrams_sent;
     simulation.run_until(Instant::from_micros(4_000_000), &mut snapshots);
     snapshots.0.retain(|tick| *tick >= 120);
-    (snapshots.0, simulation.players[0].client.stats().datagrams_sent - sent)
+    (snapshots.0, simulation.players[0].client.stats().network.datagrams_sent - sent)
 }
 
 #[test]

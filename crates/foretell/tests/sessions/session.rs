@@ -67,8 +67,8 @@ impl Driver<Masses> for Play {
     fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Masses>, frame: &Frame<'_>) {
         self.corrections.extend(frame.corrections.iter().map(|correction| (at.local, *correction)));
         let stats = client.stats();
-        assert!(stats.outcomes.add_up(), "{:?}", stats.outcomes);
-        self.farthest_m = self.farthest_m.max(stats.misprediction_m);
+        assert!(stats.prediction.outcomes.add_up(), "{:?}", stats.prediction.outcomes);
+        self.farthest_m = self.farthest_m.max(stats.prediction.misprediction_m);
     }
 }
 
@@ -142,11 +142,11 @@ fn a_client_that_stalls_for_five_seconds_resyncs_once_and_converges() {
     let mut play = Play::new(5);
     run(&mut simulation, 14.0, &mut play);
     let stats = simulation.players[0].client.stats();
-    assert!(stats.resyncs <= 2, "{stats:?}");
+    assert!(stats.prediction.resyncs <= 2, "{stats:?}");
     assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Playing);
-    let before = stats.corrections;
+    let before = stats.prediction.corrections;
     run(&mut simulation, 4.0, &mut play);
-    assert_eq!(simulation.players[0].client.stats().corrections, before, "it is steady again: {stats:?}");
+    assert_eq!(simulation.players[0].client.stats().prediction.corrections, before, "it is steady again: {stats:?}");
     assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
     assert!(play.farthest_m < 40.0, "it never leaves the room: {}", play.farthest_m);
 }
@@ -164,8 +164,8 @@ fn clients_at_5_and_240_frames_per_second_and_with_clocks_off_by_a_percent_conve
         // A bound of what 200 ms of a frame at 8 m/s may cost; at ordinary frame rates nothing is corrected at all.
         assert!(play.farthest_m < 2.0, "{fps} fps, {skew_ppm} ppm: {} m", play.farthest_m);
         if fps >= 30 {
-            assert_eq!(stats.corrections, 0, "{fps} fps, {skew_ppm} ppm: {stats:?}");
-            assert_eq!(stats.resyncs, 0);
+            assert_eq!(stats.prediction.corrections, 0, "{fps} fps, {skew_ppm} ppm: {stats:?}");
+            assert_eq!(stats.prediction.resyncs, 0);
         }
         let settled = settled_distance(&mut simulation, &mut play);
         assert!(settled < 1e-3, "{fps} fps, {skew_ppm} ppm: {settled} m");
@@ -184,9 +184,9 @@ fn a_push_is_corrected_at_every_round_trip_up_to_a_second_and_beyond_the_horizon
             play.corrections.iter().filter(|(_, one)| one.causes.contains(Causes::SERVER_EVENT)).collect();
         if rtt_ms <= 1000 {
             assert_eq!((pushed.len(), play.corrections.len()), (1, 1), "{rtt_ms} ms: {:?}", play.corrections);
-            assert_eq!(stats.resyncs, 0);
+            assert_eq!(stats.prediction.resyncs, 0);
         } else {
-            assert!(pushed.len() == 1 || stats.resyncs > 0, "{rtt_ms} ms: {stats:?}");
+            assert!(pushed.len() == 1 || stats.prediction.resyncs > 0, "{rtt_ms} ms: {stats:?}");
         }
         assert!(settled_distance(&mut simulation, &mut play) < 1e-3, "{rtt_ms} ms");
     }
@@ -200,7 +200,7 @@ fn a_horizon_shorter_than_the_round_trip_is_told_as_resyncing() {
         simulation.add_player(PlayerOptions { client, ..player(conditions(100), HostOptions::at(60)) });
         run(&mut simulation, 10.0, &mut Play::new(3));
         let host = &simulation.players[0];
-        (host.client.state(host.host.local(simulation.now())), host.client.stats().resyncs)
+        (host.client.state(host.host.local(simulation.now())), host.client.stats().prediction.resyncs)
     };
     let (state, resyncs) = played(50);
     assert!(state == ClientState::Resyncing && resyncs > 100, "{state:?} {resyncs}");
@@ -224,7 +224,7 @@ fn a_resimulation_over_budget_goes_on_in_later_frames_and_lands_as_one_correctio
             }
         }
         let stats = simulation.players[0].client.stats();
-        assert_eq!((play.corrections.len(), stats.corrections), (1, 1), "budget {budget}");
+        assert_eq!((play.corrections.len(), stats.prediction.corrections), (1, 1), "budget {budget}");
         assert!(settled_distance(&mut simulation, &mut play) < 1e-3);
         play.corrections[0]
     };
@@ -273,14 +273,14 @@ fn the_client_learns_which_ticks_the_server_substituted_and_why_it_was_corrected
     run(&mut simulation, 60.0, &mut play);
     let client = &simulation.players[0].client;
     let served = simulation.server.server.stats(client.player().expect("joined")).expect("known");
-    assert!(served.inputs_missed > 20, "{served:?}");
+    assert!(served.inputs.missed > 20, "{served:?}");
     assert!(play.corrections.len() > 5);
     for (_, correction) in &play.corrections {
         assert!(correction.causes.contains(Causes::OWN_INPUT), "{correction:?}");
     }
     // It hears of all of them but the newest; of those before its first input too.
-    let heard = client.stats().substituted;
-    assert!(heard + 20 > served.inputs_missed && heard < served.inputs_missed + 40, "{heard} of {served:?}");
+    let heard = client.stats().inputs.substituted;
+    assert!(heard + 20 > served.inputs.missed && heard < served.inputs.missed + 40, "{heard} of {served:?}");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn at_every_send_rate_inputs_arrive_before_their_deadline() {
         simulation.add_player(PlayerOptions { client, ..player(conditions(75), HostOptions::at(60)) });
         let mut play = Play::new(13);
         run(&mut simulation, 10.0, &mut play);
-        let sent = simulation.players[0].client.stats().datagrams_sent;
+        let sent = simulation.players[0].client.stats().network.datagrams_sent;
         assert!((500 * u64::from(rate) / 64..700 * u64::from(rate) / 64).contains(&sent), "{sent}");
         let start = play.corrections.len();
         run(&mut simulation, 10.0, &mut play);
@@ -313,7 +313,7 @@ fn a_full_way_down_does_not_make_inputs_late() {
     run(&mut simulation, 60.0, &mut Play::new(14));
     for host in &simulation.players {
         let served = simulation.server.server.stats(host.client.player().expect("joined")).expect("known");
-        let missed = served.inputs_missed as f64 / (served.inputs_applied + served.inputs_missed) as f64;
+        let missed = served.inputs.missed as f64 / (served.inputs.applied + served.inputs.missed) as f64;
         assert!(missed < 0.02, "{missed} of an idle way up: {:?}", host.client.stats());
         assert!(host.down.stats().dropped_by_queue > 0, "the way down is full");
     }
@@ -329,8 +329,8 @@ fn repeated_inputs_make_up_for_lost_datagrams_before_their_deadline() {
         run(&mut simulation, 120.0, &mut Play::new(12));
         let client = &simulation.players[0].client;
         let served = simulation.server.server.stats(client.player().expect("joined")).expect("known");
-        let lead = client.stats().lead_ticks;
-        (served.inputs_missed as f64 / (served.inputs_missed + served.inputs_applied) as f64, lead)
+        let lead = client.stats().clock.lead_ticks;
+        (served.inputs.missed as f64 / (served.inputs.missed + served.inputs.applied) as f64, lead)
     };
     let (without, _) = missed(Redundancy::None);
     let (with, lead) = missed(Redundancy::default());
@@ -421,7 +421,7 @@ fn a_server_that_stood_still_skips_ticks_and_its_clients_go_on_as_if_it_had_not(
         assert!((lead(&simulation) - before).abs() < 1.5, "{stall_ms}: {} after {before}", lead(&simulation));
         let stats = simulation.players[0].client.stats();
         assert_eq!(
-            (stats.resyncs, stats.substituted >= u64::from(skipped.min(1_000))),
+            (stats.prediction.resyncs, stats.inputs.substituted >= u64::from(skipped.min(1_000))),
             (0, true),
             "{stall_ms}: {stats:?}"
         );
@@ -453,12 +453,12 @@ proptest! {
         let client = &simulation.players[0].client;
         let served = simulation.server.server.stats(client.player().expect("joined")).expect("known");
         if jitter < 5 {
-            prop_assert_eq!(served.inputs_missed, 0, "{:?}", client.stats());
+            prop_assert_eq!(served.inputs.missed, 0, "{:?}", client.stats());
         }
-        if served.inputs_missed == 0 {
+        if served.inputs.missed == 0 {
             prop_assert_eq!(&play.corrections[..], &[]);
         }
-        prop_assert!(client.stats().outcomes.agreed > 15);
+        prop_assert!(client.stats().prediction.outcomes.agreed > 15);
     }
 
     #[test]

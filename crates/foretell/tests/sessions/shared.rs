@@ -340,7 +340,7 @@ fn the_last_state_always_arrives_and_then_nothing_is_sent_any_more() {
     simulation.run_until(ms(7000), &mut play);
     let shown = play.shown[&(0, cube(0))].1;
     assert_eq!(place(&simulation, cube(0)), shown);
-    let sent = |simulation: &Simulation<Toys>| simulation.players[0].client.stats().bytes_sent;
+    let sent = |simulation: &Simulation<Toys>| simulation.players[0].client.stats().network.bytes_sent;
     let before = sent(&simulation);
     simulation.run_until(ms(8000), &mut play);
     let resting = sent(&simulation) - before;

@@ -92,7 +92,7 @@ fn datagrams_of_shared_mode_that_were_cut_or_bent_never_panic_and_never_allocate
     }
     assert!(refused > 3000, "{refused}");
     simulation.run_until(ms(12_000), &mut Play::default());
-    assert!(simulation.players.iter().all(|player| player.client.stats().outcomes.add_up()));
+    assert!(simulation.players.iter().all(|player| player.client.stats().prediction.outcomes.add_up()));
 }
 
 /// A recorder, and where its bytes come out.

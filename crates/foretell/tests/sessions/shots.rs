@@ -185,7 +185,7 @@ impl Driver<Range> for Bots {
         client.present(at.local, &mut self.views);
         if let Some(player) = client.player().filter(|_| at.now > Instant::from_micros(5_000_000)) {
             let (sum, count) = self.playout.entry(player).or_default();
-            (*sum, *count) = (*sum + client.stats().playout_delay_ticks, *count + 1);
+            (*sum, *count) = (*sum + client.stats().playout.delay_ticks, *count + 1);
         }
         let own = client.player();
         let mut others = self.views.iter().filter(|view| Some(view.owner) != own);

@@ -78,7 +78,7 @@ fn seen_by(curve: Curve, rate: u16, loss: Loss, seed: u64) -> Watch {
     }
     let mut watch = Watch::default();
     simulation.run_until(Instant::from_micros(50_000_000), &mut watch);
-    watch.delay_ticks = simulation.players[0].client.stats().playout_delay_ticks;
+    watch.delay_ticks = simulation.players[0].client.stats().playout.delay_ticks;
     watch
 }
 

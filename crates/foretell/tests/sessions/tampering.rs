@@ -252,10 +252,10 @@ proptest! {
         }
         let stats = table.seats[1].client.stats();
         let felt = [
-            stats.corrections - begun.corrections, stats.resyncs - begun.resyncs, stats.substituted - begun.substituted,
+            stats.prediction.corrections - begun.prediction.corrections, stats.prediction.resyncs - begun.prediction.resyncs, stats.inputs.substituted - begun.inputs.substituted,
         ];
         prop_assert_eq!(felt, [0; 3]);
-        prop_assert!(stats.outcomes.agreed > 300 && stats.outcomes.add_up(), "{:?}", stats.outcomes);
+        prop_assert!(stats.prediction.outcomes.agreed > 300 && stats.prediction.outcomes.add_up(), "{:?}", stats.prediction.outcomes);
         prop_assert_eq!(table.server.ledger(honest).expect("it is there").total(), 0);
     }
 }

@@ -51,7 +51,7 @@ fn counted<W: World + Default>(
 /// What the server says that it has sent to a player, in bits.
 fn bits_sent<W: World>(simulation: &Simulation<W>, player: usize) -> u64 {
     let player = simulation.players[player].client.player().expect("they have joined");
-    8 * simulation.server.server.stats(player).expect("they are there").bytes
+    8 * simulation.server.server.stats(player).expect("they are there").bytes_sent
 }
 
 fn walk(_player: usize, tick: Tick) -> Buttons {

@@ -436,9 +436,9 @@ fn tell(
                 "{:?}   {}\n{player}\n\nround trip {} ms\nothers {:.0} ms behind\n{} ticks simulated again\n\n{keys}",
                 connection.get(),
                 network.0,
-                stats.rtt.as_millis(),
-                stats.playout_delay_ticks * 1000.0 / 64.0,
-                stats.resimulated,
+                stats.network.rtt.as_millis(),
+                stats.playout.delay_ticks * 1000.0 / 64.0,
+                stats.prediction.resimulated,
             ),
             (Shows::Corrections, _) => {
                 let new = corrections.0.iter().filter(|(at, _)| time.elapsed_secs() - at < 6.0);

@@ -55,7 +55,7 @@ fn two_apps_see_the_same_cubes_one_predicted_and_one_told() {
         }
     }
     let stats = rig.player(0).world().resource::<Stats>().0.expect("a client measures");
-    assert!((80..200).contains(&stats.rtt.as_millis()) && stats.playout_delay_ticks > 1.0, "{stats:?}");
+    assert!((80..200).contains(&stats.network.rtt.as_millis()) && stats.playout.delay_ticks > 1.0, "{stats:?}");
     assert_eq!(*rig.server().world().resource::<Stats>(), Stats(None));
     come_to_rest(&mut rig);
     let truth = cubes(rig.server());

@@ -117,7 +117,7 @@ impl Guest {
     }
 
     pub fn agreed(&self) -> u64 {
-        self.player.client().stats().outcomes.agreed
+        self.player.client().stats().prediction.outcomes.agreed
     }
 }
 

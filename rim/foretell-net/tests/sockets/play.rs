@@ -64,7 +64,11 @@ async fn a_tenth_of_all_packets_lost_and_forty_milliseconds_of_delay_are_played_
     let (path, stats) = (guests[0].player.path().expect("connected"), guests[0].player.client().stats());
     assert!(path.lost > 0 && path.rtt >= Duration::from_millis(38), "{path:?}");
     assert!(path.datagram_max >= 1150, "{path:?}");
-    assert!(stats.outcomes.agreed > 10 * stats.outcomes.resync, "{:?}", stats.outcomes);
+    assert!(
+        stats.prediction.outcomes.agreed > 10 * stats.prediction.outcomes.resync,
+        "{:?}",
+        stats.prediction.outcomes
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,7 +77,7 @@ async fn who_makes_the_own_network_bad_measures_it_plays_on_and_has_a_good_one_a
     let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
     play(&mut guests, "it plays", |guests| all_agree(guests, 50)).await;
     let bad = Conditions { latency: Duration::from_millis(200), loss: Loss::Uniform(0.1), ..Conditions::default() };
-    let rtt = |guests: &[Guest]| guests[0].player.client().stats().rtt;
+    let rtt = |guests: &[Guest]| guests[0].player.client().stats().network.rtt;
     guests[0].player.impairment_mut().set(bad).expect("in range");
     play(&mut guests, "it measures both ways", |guests| rtt(guests) >= Duration::from_millis(390)).await;
     let agreed = guests[0].agreed();
@@ -303,7 +307,7 @@ async fn what_is_simulated_again_takes_so_long_in_an_update_and_no_longer() {
         }
         assert_eq!(most <= 4, limited, "{most} ticks in an update");
         let stats = player.client().stats();
-        assert!(stats.outcomes.agreed > 0 && stats.resimulated > 100, "{stats:?}");
+        assert!(stats.prediction.outcomes.agreed > 0 && stats.prediction.resimulated > 100, "{stats:?}");
         // What the game sets while it plays is the game's.
         player.client_mut().config_mut().resimulation_budget = 77;
         player.update(&mut world, &mut |_tick| Buttons::default());

@@ -74,7 +74,7 @@ impl CrowdSession {
         simulation.run_until(instant(frame - *began), screen);
         screen.spending.end_frame();
         let (server, client) = (&simulation.server.server, &simulation.players[0].client);
-        let delay_ms = client.stats().playout_delay_ticks * client.rules().tick_rate.seconds() * 1_000.0;
+        let delay_ms = client.stats().playout.delay_ticks * client.rules().tick_rate.seconds() * 1_000.0;
         let ages = screen.ages();
         Lane {
             name: "your screen",

@@ -70,14 +70,14 @@ impl ScreenMeasures {
 
     /// A frame is over.
     pub fn note_frame(&mut self, stats: &ClientStats) {
-        let outcomes = stats.outcomes;
+        let outcomes = stats.prediction.outcomes;
         self.counted.push_back(Counters {
             corrected: self.corrections,
-            down: stats.bytes_received,
+            down: stats.network.bytes_received,
             asked: outcomes.asked,
             agreed: outcomes.agreed,
             compared: outcomes.agreed + outcomes.asked + outcomes.corrected,
-            resimulated: stats.resimulated,
+            resimulated: stats.prediction.resimulated,
             cpu_us: self.cpu_us,
         });
         if self.counted.len() > WINDOW + 1 {

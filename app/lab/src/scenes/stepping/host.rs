@@ -158,7 +158,7 @@ impl System for HostSystem {
         self.arrange(input);
         self.simulation.run_until(input.now + self.warm, &mut self.player);
         let (onlooker, server) = (&self.simulation.players[0], &self.simulation.server.server);
-        let missed = self.player.host.and_then(|host| server.stats(host)).map_or(0, |of| of.inputs_missed);
+        let missed = self.player.host.and_then(|host| server.stats(host)).map_or(0, |of| of.inputs.missed);
         let [local, client, other] = self.player.positions;
         let cubes = [
             local.map(|position| cube("local", position, "predicted")),

@@ -167,7 +167,7 @@ impl System for SessionSystem {
         self.simulation.run_until(input.now + self.warm, &mut self.player);
         let (machine, server) = (&self.simulation.players[0], &self.simulation.server.server);
         let stats = machine.client.stats();
-        let missed = machine.client.player().and_then(|player| server.stats(player)).map_or(0, |of| of.inputs_missed);
+        let missed = machine.client.player().and_then(|player| server.stats(player)).map_or(0, |of| of.inputs.missed);
         let [local, client, ghost] = self.player.positions;
         let cubes = [
             local.map(|position| cube("local", position, "predicted")),
@@ -182,7 +182,7 @@ impl System for SessionSystem {
                 steps: self.player.steps,
                 ticks: u64::from(self.player.server_tick.get()),
                 missed,
-                resimulated: stats.resimulated,
+                resimulated: stats.prediction.resimulated,
                 up: machine.up.stats().bytes_sent,
                 down: machine.down.stats().bytes_sent,
             },

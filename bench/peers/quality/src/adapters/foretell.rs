@@ -183,7 +183,7 @@ impl Peer for Session {
 
     fn counts(&mut self, player: usize) -> Counts {
         let stats = self.players[player].client.stats();
-        Counts { rollbacks: stats.rollbacks, resimulated: stats.resimulated }
+        Counts { rollbacks: stats.prediction.rollbacks, resimulated: stats.prediction.resimulated }
     }
 }
 

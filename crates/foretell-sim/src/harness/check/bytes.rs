@@ -77,7 +77,7 @@ impl<W: World> Check<W> for Bytes {
         let states = self.state * u64::from(seen.setting.rules.tick_rate.get());
         let down = self.down.unwrap_or(DOWN_BESIDES + states + inputs);
         for player in seen.server.players() {
-            let bytes = seen.server.stats(player).map_or(0, |stats| stats.bytes);
+            let bytes = seen.server.stats(player).map_or(0, |stats| stats.bytes_sent);
             let second = self.received.of(usize::from(player.get()));
             if let Some(bytes) = second.count(seen.now, bytes, down) {
                 return Err(format!("{player} is sent {bytes} bytes per second; at most {down} are allowed"));
@@ -88,7 +88,7 @@ impl<W: World> Check<W> for Bytes {
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         let up = self.up.unwrap_or_else(|| UP_BESIDES + of_inputs::<W::Input>(&seen.setting.rules));
-        match self.sent.of(seen.machine).count(seen.now, seen.stats.bytes_sent, up) {
+        match self.sent.of(seen.machine).count(seen.now, seen.stats.network.bytes_sent, up) {
             Some(bytes) => Err(format!("the client sends {bytes} bytes per second; at most {up} are allowed")),
             None => Ok(()),
         }

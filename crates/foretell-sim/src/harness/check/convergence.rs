@@ -33,7 +33,7 @@ impl<W: World> Check<W> for Convergence {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        if seen.quiet < self.within + 2 * seen.stats.rtt {
+        if seen.quiet < self.within + 2 * seen.stats.network.rtt {
             return Ok(());
         }
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());
@@ -45,7 +45,7 @@ impl<W: World> Check<W> for Convergence {
         };
         let rate = seen.setting.rules.tick_rate;
         let age = seen.truth.newest().since(tick);
-        if age > rate.ticks_in(seen.stats.rtt + Duration::from_millis(500)) {
+        if age > rate.ticks_in(seen.stats.network.rtt + Duration::from_millis(500)) {
             return Err(format!("{after} the newest state of the server is {age} ticks old"));
         }
         let (Some(truth), Some(predicted)) = (seen.truth.rows(tick), seen.client.predicted(tick)) else {
@@ -92,9 +92,9 @@ const ONE_LATE_OF: u64 = 20;
 impl Calm {
     /// Counts the inputs that are late while there is nothing but jitter, within the lead that the client may have.
     fn count_late<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let now = Counted { tick: seen.client.tick(), substituted: seen.stats.substituted };
+        let now = Counted { tick: seen.client.tick(), substituted: seen.stats.inputs.substituted };
         let jittered = self.jittered.of(seen.machine);
-        if seen.quiet_beside_jitter < self.after + 2 * seen.stats.rtt || seen.stats.slack_limited {
+        if seen.quiet_beside_jitter < self.after + 2 * seen.stats.network.rtt || seen.stats.inputs.slack_limited {
             *jittered = None;
             return Ok(());
         }
@@ -123,10 +123,10 @@ impl<W: World> Check<W> for Calm {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let counters = (seen.stats.resyncs, seen.stats.substituted);
+        let counters = (seen.stats.prediction.resyncs, seen.stats.inputs.substituted);
         let before = self.before.of(seen.machine).replace(counters).unwrap_or(counters);
         self.count_late(seen)?;
-        if seen.quiet < self.after + 2 * seen.stats.rtt {
+        if seen.quiet < self.after + 2 * seen.stats.network.rtt {
             return Ok(());
         }
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());

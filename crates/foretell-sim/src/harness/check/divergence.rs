@@ -43,7 +43,7 @@ impl<W: World> Check<W> for Divergence {
             return Ok(());
         }
         let since = *since.get_or_insert(seen.now);
-        let within = self.within + seen.stats.rtt;
+        let within = self.within + seen.stats.network.rtt;
         if seen.now.since(since) < within {
             return Ok(());
         }

@@ -50,7 +50,7 @@ impl<W: World> Check<W> for History {
                 return Err(format!("the state of {tick:?} was confirmed, and has changed since"));
             }
         }
-        let compared = seen.stats.outcomes.waiting == 0 && seen.frame.state == ClientState::Playing;
+        let compared = seen.stats.prediction.outcomes.waiting == 0 && seen.frame.state == ClientState::Playing;
         let newest = seen.client.newest_snapshot().map(|(tick, _)| tick).filter(|_| compared);
         let news = newest.filter(|tick| confirmed.ticks.back().is_none_or(|(last, _)| last < tick));
         if let Some((tick, digest)) = news.and_then(|tick| Some((tick, digest(tick)?))) {

@@ -159,7 +159,7 @@ impl<W: World> Check<W> for Mail {
         for HeardStep { tick, messages } in seen.heard {
             steps.predict(*tick, messages.clone())?;
         }
-        if seen.quiet < COMES_WITHIN + 2 * seen.stats.rtt || seen.frame.state != ClientState::Playing {
+        if seen.quiet < COMES_WITHIN + 2 * seen.stats.network.rtt || seen.frame.state != ClientState::Playing {
             return Ok(());
         }
         for (log, mailbox) in [self.up.get(&player), self.down.get(&player)].into_iter().flatten() {

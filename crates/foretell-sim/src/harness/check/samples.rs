@@ -18,7 +18,7 @@ impl<W: World> Check<W> for Outcomes {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let outcomes = seen.stats.outcomes;
+        let outcomes = seen.stats.prediction.outcomes;
         if outcomes.add_up() { Ok(()) } else { Err(format!("the outcomes of samples don't add up: {outcomes:?}")) }
     }
 }
@@ -183,7 +183,7 @@ impl<W: World> Check<W> for Silence {
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
         self.check_waiting(seen)?;
-        let waits = seen.stats.outcomes.waiting > 0 || seen.frame.state != ClientState::Playing;
+        let waits = seen.stats.prediction.outcomes.waiting > 0 || seen.frame.state != ClientState::Playing;
         let (Some((tick, rows)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
             return Ok(());
         };
@@ -204,7 +204,7 @@ impl<W: World> Check<W> for Silence {
 
 impl Silence {
     fn check_waiting<W: World>(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        let outcomes = seen.stats.outcomes;
+        let outcomes = seen.stats.prediction.outcomes;
         let compared = outcomes.agreed + outcomes.corrected + outcomes.resync;
         let state = self.by_machine.of(seen.machine);
         let frame = state.last_update.replace(seen.now).map_or(Duration::ZERO, |last| seen.now.since(last));

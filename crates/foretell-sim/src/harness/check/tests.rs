@@ -184,7 +184,7 @@ fn a_difference_that_is_passed_over_is_caught_in_three_ways() {
 fn a_sample_without_an_outcome_is_caught() {
     let session = Session::new(2);
     let mut stats = session.simulation.players[0].client.stats();
-    stats.outcomes.received += 1;
+    stats.prediction.outcomes.received += 1;
     let told = Told { stats: Some(stats), ..Told::default() };
     assert_complains(session.client(&mut Outcomes, &told), "don't add up");
 }
@@ -197,7 +197,7 @@ fn inputs_that_are_late_are_caught_where_there_is_jitter_too() {
         assert_eq!(session.client(&mut check, &told), Ok(()));
         session.simulation.run_until(Instant::from_micros(12_000_000), &mut Idle);
         let mut stats = session.simulation.players[0].client.stats();
-        stats.substituted += late;
+        stats.inputs.substituted += late;
         told.stats = Some(stats);
         let result = session.client(&mut check, &told);
         assert_eq!(result.is_err(), is_caught, "{late} late: {result:?}");

@@ -9,8 +9,9 @@ use super::prediction::Restart;
 use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
+use super::stats::{ClientStats, PlayoutStats};
 use super::update_log::UpdateLog;
-use super::update_report::{ClientEvent, ClientState, ClientStats};
+use super::update_report::{ClientEvent, ClientState};
 use crate::session::greeting::Welcome;
 use crate::session::messages::check_size;
 use crate::session::packet::{InputHead, ShownHead, SnapshotHead};
@@ -97,7 +98,7 @@ impl<W: World> Session<W> {
     ) -> Result<(), Malformed> {
         let SnapshotDatagram { head, told, lists } = datagram;
         let Some(tick) = self.link.widen(now, head.tick) else {
-            report.stats.refused += 1;
+            report.stats.network.refused += 1;
             return Ok(());
         };
         let LocalWorld { snapshots, prediction, .. } = &mut self.local;
@@ -105,7 +106,7 @@ impl<W: World> Session<W> {
         match snapshots.store(part, prediction.timeline.predicted())? {
             Stored::Known => return Ok(()),
             Stored::Partial => {}
-            Stored::Lacking => report.stats.baselines_lacking += 1,
+            Stored::Lacking => report.stats.network.baselines_lacking += 1,
             Stored::Complete => self.note_completed(now, tick, setup, report),
         }
         self.note_head(ReceivedHead { now, tick, head }, setup, report);
@@ -125,7 +126,7 @@ impl<W: World> Session<W> {
         report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Some(tick) = self.link.widen(now, head.tick) else {
-            report.stats.refused += 1;
+            report.stats.network.refused += 1;
             return Ok(());
         };
         self.local.snapshots.store_shown(tick, head.number, records)
@@ -134,7 +135,7 @@ impl<W: World> Session<W> {
     fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut UpdateLog) {
         let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
-        report.stats.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
+        report.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (setup.config.playout_limits(), &mut presentation.remote.playout);
         // How late a state comes that is sent again says nothing of the way.
         if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_rate, limits) {
@@ -157,7 +158,7 @@ impl<W: World> Session<W> {
         prediction.reconciler.causes.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
         if let Some((newest, ticks)) = missed.note_substituted(tick, &head.substituted) {
-            report.stats.substituted += u64::from(ticks);
+            report.stats.inputs.substituted += u64::from(ticks);
             report.coming.push(ClientEvent::Substituted { newest, ticks });
         }
         for late in &head.late_messages {
@@ -166,16 +167,16 @@ impl<W: World> Session<W> {
             missed.note_put_off(in_tick);
         }
         if setup.spectates() {
-            report.stats.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
+            report.stats.clock.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
             return;
         }
         let limits = setup.config.limits(setup.rules.tick_rate);
         let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
         let Some(smallest) = smallest else { return };
-        report.stats.margin_ticks = smallest;
-        report.stats.lead_ticks = link.lead_ticks(now, snapshots.newest());
+        report.stats.inputs.margin_ticks = smallest;
+        report.stats.clock.lead_ticks = link.lead_ticks(now, snapshots.newest());
         let (asked_ticks, is_allowed) = link.pacing.asked();
-        let was_limited = core::mem::replace(&mut report.stats.slack_limited, !is_allowed);
+        let was_limited = core::mem::replace(&mut report.stats.inputs.slack_limited, !is_allowed);
         if !is_allowed && !was_limited {
             report.coming.push(ClientEvent::SlackLimited { asked_ticks });
         }
@@ -320,9 +321,9 @@ impl<W: World> Session<W> {
         inputs.note_sent(newest);
         authority.note_sent(sequence, written.carried);
         step_messages.note_sent(sequence, written.messages);
-        report.stats.datagrams_sent += 1;
-        report.stats.inputs_sent += u64::from(written.inputs);
-        report.stats.bytes_sent += written.bytes as u64;
+        report.stats.network.datagrams_sent += 1;
+        report.stats.inputs.sent += u64::from(written.inputs);
+        report.stats.network.bytes_sent += written.bytes as u64;
     }
 
     /// Takes a message of the game's: one that is part of a step is part of that of the next input, here and on the server.
@@ -346,8 +347,8 @@ impl<W: World> Session<W> {
 
     fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
         let (before, ticket) = (outbox.len(), self.link.connection.ticket);
-        report.stats.bytes_sent += self.messages.send(now, ticket, setup, outbox);
-        report.stats.datagrams_sent += (outbox.len() - before) as u64;
+        report.stats.network.bytes_sent += self.messages.send(now, ticket, setup, outbox);
+        report.stats.network.datagrams_sent += (outbox.len() - before) as u64;
     }
 
     /// How it fares.
@@ -384,14 +385,16 @@ impl<W: World> Session<W> {
     pub(super) fn measure(&self, stats: &mut ClientStats) {
         let Link { connection, server_rate, pacing, .. } = &self.link;
         let playout = &self.local.presentation.remote.playout;
-        stats.outcomes = self.local.snapshots.outcomes();
-        stats.orphans = self.local.snapshots.orphans() as u64;
-        stats.rtt = connection.rtt();
-        stats.clock_drift_ppm = server_rate.drift_ppm();
-        stats.speed = pacing.speed() / server_rate.speed();
-        stats.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
-        stats.slack_asked_ticks = pacing.asked().0;
-        stats.playout_speed = playout.speed() / server_rate.speed();
-        stats.playout_delay_ticks = playout.delay_ticks();
+        stats.network.rtt = connection.rtt();
+        stats.clock.speed = pacing.speed() / server_rate.speed();
+        stats.clock.drift_ppm = server_rate.drift_ppm();
+        stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
+        stats.inputs.slack_asked_ticks = pacing.asked().0;
+        stats.prediction.outcomes = self.local.snapshots.outcomes();
+        stats.playout = PlayoutStats {
+            delay_ticks: playout.delay_ticks(),
+            speed: playout.speed() / server_rate.speed(),
+            orphans: self.local.snapshots.orphans() as u64,
+        };
     }
 }

@@ -194,7 +194,7 @@ impl<W: World> ConnectionState<W> {
     /// It asks and plays no more.
     fn end(&mut self, why: Refusal, report: &mut UpdateLog) {
         if let Some(session) = self.session() {
-            report.stats.outcomes = session.local.snapshots.outcomes().at_end();
+            report.stats.prediction.outcomes = session.local.snapshots.outcomes().at_end();
         }
         (self.phase, self.handshake) = (Phase::Refused(why), None);
     }
@@ -217,7 +217,7 @@ impl<W: World> ConnectionState<W> {
             return session.receive(now, SnapshotDatagram { head, told, lists }, setup, report);
         }
         let Some(handshake) = handshake else {
-            report.stats.refused += 1;
+            report.stats.network.refused += 1;
             return Ok(());
         };
         handshake.store(now, head, lists)
@@ -240,7 +240,7 @@ impl<W: World> ConnectionState<W> {
             return session.receive_shown(now, head, records, report);
         }
         let Some(handshake) = handshake else {
-            report.stats.refused += 1;
+            report.stats.network.refused += 1;
             return Ok(());
         };
         handshake.store_shown(head, records)

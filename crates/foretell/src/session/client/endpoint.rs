@@ -9,8 +9,9 @@ use super::presentation::Views;
 use super::recordable_calls::{ClientCall, Joined};
 use super::setup::{EntityMode, Moment, Setup};
 use super::snapshots::Snapshot;
+use super::stats::ClientStats;
 use super::update_log::UpdateLog;
-use super::update_report::{ClientEvent, ClientState, ClientStats, Frame};
+use super::update_report::{ClientEvent, ClientState, Frame};
 use crate::session::authority::{Claim, Holder};
 use crate::session::curves::Curve;
 use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
@@ -78,12 +79,12 @@ impl<W: World> Client<W> {
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
         self.used = true;
         self.tell_tap(|tap, client| tap.receive(client, now, datagram));
-        let stats = &mut self.report.stats;
-        stats.datagrams_received += 1;
-        stats.bytes_received += datagram.len() as u64;
+        let network = &mut self.report.stats.network;
+        network.datagrams_received += 1;
+        network.bytes_received += datagram.len() as u64;
         let now = self.clock.note(now);
         let result = self.membership.receive(now, datagram, &self.setup, &mut self.report);
-        self.report.stats.refused += u64::from(result.is_err());
+        self.report.stats.network.refused += u64::from(result.is_err());
         result
     }
 

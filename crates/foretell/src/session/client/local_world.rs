@@ -46,7 +46,7 @@ impl<W: World> LocalWorld<W> {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
-            report.stats.withdrawn += former.presentation.end_all(&mut report.events);
+            report.stats.prediction.withdrawn += former.presentation.end_all(&mut report.events);
             self.prediction.timeline.follow(&former.prediction.timeline);
         }
     }
@@ -109,7 +109,7 @@ impl<W: World> LocalWorld<W> {
     fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, report: &mut UpdateLog) {
         let (found, span) = self.prediction.compare(tick, &self.snapshots, setup);
         self.snapshots.settle_compared(tick, &found);
-        report.stats.misprediction_m = found.misprediction_m;
+        report.stats.prediction.misprediction_m = found.misprediction_m;
         if found.different + found.surplus > 0 {
             self.prediction.correct(world, span, setup, report);
         }
@@ -224,7 +224,7 @@ impl<W: World> LocalWorld<W> {
         self.prediction.settle_effects(&self.snapshots, cursor, report);
         self.prediction.settle_changes(moment.setup, &self.snapshots, cursor, report);
         let (sources, presentation) = self.split(moment);
-        report.stats.withdrawn += presentation.finish(&sources, compared);
+        report.stats.prediction.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut report.events);
         let interval = self.presentation.remote.playout.interval_ticks();
         self.snapshots.end_update(cursor, interval);

@@ -20,6 +20,7 @@ mod presentation;
 mod recordable_calls;
 mod setup;
 mod snapshots;
+mod stats;
 mod update_log;
 mod update_report;
 
@@ -34,4 +35,5 @@ pub use presentation::{View, Views, ViewsIter};
 pub use recordable_calls::{ClientCall, ClientOrigin, Joined};
 pub use setup::EntityMode;
 pub use snapshots::Outcomes;
-pub use update_report::{AuthorityChange, ClientEvent, ClientState, ClientStats, Corrected, Frame};
+pub use stats::{ClientStats, ClockStats, InputStats, NetworkStats, PlayoutStats, PredictionStats};
+pub use update_report::{AuthorityChange, ClientEvent, ClientState, Corrected, Frame};

@@ -1,6 +1,7 @@
 //! What the next frame reports: counters, corrections and events.
 
-use super::update_report::{ClientEvent, ClientStats, Corrected, TickCounts};
+use super::stats::{ClientStats, ClockStats};
+use super::update_report::{ClientEvent, Corrected, TickCounts};
 use crate::world::ReceivedMessage;
 use alloc::vec::Vec;
 
@@ -20,7 +21,7 @@ pub(super) struct UpdateLog {
 impl UpdateLog {
     pub(super) fn new() -> UpdateLog {
         UpdateLog {
-            stats: ClientStats { speed: 1.0, ..ClientStats::default() },
+            stats: ClientStats { clock: ClockStats { speed: 1.0, ..ClockStats::default() }, ..ClientStats::default() },
             corrections: Vec::with_capacity(super::initial_capacity::FEW),
             events: Vec::with_capacity(super::initial_capacity::FEW),
             coming: Vec::with_capacity(super::initial_capacity::FEW),
@@ -42,20 +43,21 @@ impl UpdateLog {
 
     /// A correction has reached the present.
     pub(super) fn correct(&mut self, corrected: Corrected) {
-        self.stats.corrections += 1;
-        self.stats.teleports += u64::from(corrected.teleport);
+        self.stats.prediction.corrections += 1;
+        self.stats.prediction.teleports += u64::from(corrected.teleport);
         self.corrections.push(corrected);
     }
 
     /// The ticks from one that lies so far back are simulated again.
     pub(super) fn roll_back(&mut self, depth: u32) {
-        self.stats.rollbacks += 1;
-        self.stats.rollback_ticks_max = self.stats.rollback_ticks_max.max(depth);
+        let prediction = &mut self.stats.prediction;
+        prediction.rollbacks += 1;
+        prediction.rollback_ticks_max = prediction.rollback_ticks_max.max(depth);
     }
 
     /// So many ticks were simulated again.
     pub(super) fn resimulate(&mut self, ticks: u32) {
-        self.stats.resimulated += u64::from(ticks);
+        self.stats.prediction.resimulated += u64::from(ticks);
         self.ran.resimulated += ticks;
     }
 

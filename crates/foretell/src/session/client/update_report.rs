@@ -1,12 +1,10 @@
-//! What a client's update reports: its state, what was corrected and why, and counters that add up.
+//! What a client's update reports: its state, what was corrected and why, and what has happened.
 
 use super::causes::Causes;
-use super::snapshots::Outcomes;
 use crate::motion::Pose;
 use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;
 use crate::world::{Difference, Effect, Entity, PlayerId, ReceivedMessage};
-use core::time::Duration;
 
 /// How the client fares. Data, not errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -217,75 +215,4 @@ pub struct Frame<'a> {
     pub events: &'a [ClientEvent],
     /// Messages from the server, in the order in which they are to be told.
     pub messages: &'a [ReceivedMessage],
-}
-
-/// Counters since the session began, and the newest measurements.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct ClientStats {
-    /// What became of the authority's samples.
-    pub outcomes: Outcomes,
-    /// Corrections of entities; more than `outcomes.corrected` where an entity ceased to exist or a resync moved it.
-    pub corrections: u64,
-    /// Corrections that were too large to hide.
-    pub teleports: u64,
-    /// Rollbacks, whatever number of entities each corrected.
-    pub rollbacks: u64,
-    /// Ticks that were simulated again.
-    pub resimulated: u64,
-    /// The deepest rollback, in ticks.
-    pub rollback_ticks_max: u32,
-    /// Starts from a full state after the first.
-    pub resyncs: u64,
-    /// Own ticks whose input the server substituted, as far as it has told.
-    pub substituted: u64,
-    /// Predicted entities that the authority never had.
-    pub withdrawn: u64,
-    /// Effects that were told and did not happen.
-    pub effects_cancelled: u64,
-    /// Ticks of which the server could not tell all effects: there were more than 256 since the snapshot that it knows the
-    /// client to have, or that was too long ago. Predicted effects of these ticks stay as they are.
-    pub effect_ticks_untold: u64,
-    /// Datagrams that were sent.
-    pub datagrams_sent: u64,
-    /// Inputs in them, with repetitions.
-    pub inputs_sent: u64,
-    /// Bytes in them.
-    pub bytes_sent: u64,
-    /// Datagrams that were received.
-    pub datagrams_received: u64,
-    /// Bytes in them.
-    pub bytes_received: u64,
-    /// Datagrams that were malformed, or of another session.
-    pub refused: u64,
-    /// Rows of others that have come, and are not shown yet, as the first component of their entity has not: as of the newest
-    /// snapshot. There are at most as many as a client shows, 65,536.
-    pub orphans: u64,
-    /// Datagrams of snapshots that were told against one that the client does not have, and were dropped. The server tells
-    /// everything then.
-    pub baselines_lacking: u64,
-    /// The largest distance between the authority and the stored predictions in the newest compared snapshot, in
-    /// metres.
-    pub misprediction_m: f64,
-    /// The smoothed round trip, without the time the server held the datagram. Zero until it is measured.
-    pub rtt: Duration,
-    /// The smallest margin in the server's last report, in ticks; negative for late. Zero until it is reported.
-    pub margin_ticks: f64,
-    /// How much earlier than just in time an input comes that nothing delays, in ticks: what the clock's lead has to spare
-    /// for losses and jitter. Zero until it is measured.
-    pub slack_ticks: f64,
-    /// How much of that losses and jitter of late ask for, in ticks, whether it is allowed or not. Zero until it is
-    /// measured.
-    pub slack_asked_ticks: f64,
-    /// Whether they ask for more than is allowed.
-    pub slack_limited: bool,
-    /// How far the client's clock leads the server's, in ticks, as estimated.
-    pub lead_ticks: f64,
-    /// How much the server's clock gains on the client's, in parts per million, as estimated; negative where it loses.
-    pub clock_drift_ppm: f64,
-    /// How far behind the newest possible information other entities are shown, in ticks.
-    pub playout_delay_ticks: f64,
-    /// The speed of the client's ticks by that of the server's: 1 where nothing is steered.
-    pub speed: f64,
-    /// The speed of the playout cursor by that of the server's ticks: 1 where nothing is steered.
-    pub playout_speed: f64,
 }

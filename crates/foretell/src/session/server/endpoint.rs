@@ -337,7 +337,8 @@ impl<W: World> Server<W> {
         self.stats(player).map(|stats| &stats.ledger)
     }
 
-    /// What has become of the inputs of all players.
+    /// What has become of the inputs of all players since the start, of those who have left too. What a player has missed since they were
+    /// last heard counts once they are heard again, or are lost: then as absent.
     pub fn inputs(&self) -> InputTotals {
         self.pipeline.input_totals()
     }

@@ -95,7 +95,7 @@ impl<I: Copy + Default> Peer<I> {
             Offered::Known | Offered::New => {}
             Offered::Refused => stats.ledger.note(Offence::Time),
             Offered::Late => {
-                stats.inputs_late += 1;
+                stats.inputs.late += 1;
                 return true;
             }
         }
@@ -111,7 +111,7 @@ impl<I: Copy + Default> Peer<I> {
         }
         let taken = self.buffer.take(player, gap);
         if taken.is_some_and(|input| input.status == InputStatus::Received) {
-            self.counters.stats.inputs_applied += 1;
+            self.counters.stats.inputs.applied += 1;
         } else if self.buffer.expects(tick) {
             self.counters.note_missing(1);
         }

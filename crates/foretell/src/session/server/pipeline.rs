@@ -316,7 +316,7 @@ impl<I: Input> Pipeline<I> {
         let Pipeline { settings, schedule, roster, datagram, state, authority, exact, frame, .. } = self;
         let Some(Member { peer, place, .. }) = roster.member_mut(player) else { return };
         let (next, newest) = (schedule.next(), datagram.newest());
-        peer.counters.stats.datagrams += 1;
+        peer.counters.stats.datagrams_received += 1;
         if !place.is_lost() {
             peer.counters.note_heard();
         }

@@ -66,7 +66,7 @@ impl<I: Input> RosterFollower<'_, I> {
                     if was_lost {
                         peer.counters.note_lost();
                     }
-                    self.past_inputs.add_past(&peer.counters.stats);
+                    self.past_inputs.add_past(peer.counters.stats.inputs);
                     Some(ServerEvent::Left { player, why })
                 }
                 Change::Refused { peer, player, why } => {

@@ -112,8 +112,8 @@ impl<I: Input> StateSender<I> {
             round.frame.note_own(ServerEvent::SnapshotTooLarge(*player));
         }
         if let Some(bytes) = report.bytes {
-            peer.counters.stats.snapshots += 1;
-            peer.counters.stats.bytes += bytes;
+            peer.counters.stats.snapshots_sent += 1;
+            peer.counters.stats.bytes_sent += bytes;
             peer.relay_from = relay_from.unwrap_or(peer.relay_from);
         }
     }
@@ -181,5 +181,5 @@ fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize, before_a_
     let Some(address) = place.address() else { return };
     let (kinds, ticket) = (&round.settings.rules.messages, place.ticket());
     let sending = Sending { now: round.now, peer: address, ticket, kinds, before_a_state };
-    peer.counters.stats.bytes += peer.messages.send(sending, peer.replica.allowance(), round.outbox);
+    peer.counters.stats.bytes_sent += peer.messages.send(sending, peer.replica.allowance(), round.outbox);
 }

@@ -8,52 +8,45 @@ use core::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerStats {
     /// Datagrams that were received.
-    pub datagrams: u64,
-    /// Inputs that were applied in their tick.
-    pub inputs_applied: u64,
-    /// Ticks whose input was missing when they were simulated, or jumped over. When the player is lost, those since they were
-    /// last heard become absent.
-    pub inputs_missed: u64,
-    /// Ticks in which the player was not there: lost, from when they were last heard.
-    pub inputs_absent: u64,
-    /// Inputs that came after their tick was simulated and had not been there before.
-    pub inputs_late: u64,
+    pub datagrams_received: u64,
+    /// Snapshots that were sent.
+    pub snapshots_sent: u64,
+    /// Bytes that were sent.
+    pub bytes_sent: u64,
+    /// What has become of the player's inputs.
+    pub inputs: InputTotals,
     /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
     /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
     pub ledger: Ledger,
-    /// Snapshots that were sent.
-    pub snapshots: u64,
-    /// Bytes that were sent.
-    pub bytes: u64,
 }
 
-/// What has become of the inputs of all players since the start, of those who have left too.
+/// What has become of the inputs of a player, or of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InputTotals {
     /// Inputs that were applied in their tick.
     pub applied: u64,
-    /// Ticks of players whose input was missing when they were simulated, or jumped over. Those since a player was last heard
-    /// count once they are heard again, or are lost: then as absent.
+    /// Ticks whose input was missing when they were simulated, or jumped over. When a player is lost, those since they were
+    /// last heard become absent.
     pub missed: u64,
-    /// Ticks of players who were not there: lost, from when they were last heard.
+    /// Ticks in which a player was not there: lost, from when they were last heard.
     pub absent: u64,
-    /// Inputs that came after their tick was simulated.
+    /// Inputs that came after their tick was simulated and had not been there before.
     pub late: u64,
 }
 
 impl InputTotals {
     /// Adds those of a player who is here: what was missed since they were last heard is neither missed nor absent yet.
     pub(super) fn add(&mut self, counters: &PeerCounters) {
-        self.add_past(&counters.stats);
+        self.add_past(counters.stats.inputs);
         self.missed -= counters.missed_unheard;
     }
 
     /// Adds those of a player who has left.
-    pub(super) fn add_past(&mut self, stats: &PeerStats) {
-        self.applied += stats.inputs_applied;
-        self.missed += stats.inputs_missed;
-        self.absent += stats.inputs_absent;
-        self.late += stats.inputs_late;
+    pub(super) fn add_past(&mut self, inputs: InputTotals) {
+        self.applied += inputs.applied;
+        self.missed += inputs.missed;
+        self.absent += inputs.absent;
+        self.late += inputs.late;
     }
 }
 
@@ -127,9 +120,9 @@ impl PeerCounters {
     /// The inputs of `ticks` ticks are missing.
     pub fn note_missing(&mut self, ticks: u64) {
         if self.is_lost {
-            self.stats.inputs_absent += ticks;
+            self.stats.inputs.absent += ticks;
         } else {
-            self.stats.inputs_missed += ticks;
+            self.stats.inputs.missed += ticks;
             self.missed_unheard += ticks;
         }
     }
@@ -143,8 +136,8 @@ impl PeerCounters {
     pub fn note_lost(&mut self) {
         self.is_lost = true;
         let absent = core::mem::take(&mut self.missed_unheard);
-        self.stats.inputs_missed -= absent;
-        self.stats.inputs_absent += absent;
+        self.stats.inputs.missed -= absent;
+        self.stats.inputs.absent += absent;
     }
 }
 
@@ -155,7 +148,7 @@ mod tests {
     #[test]
     fn what_was_missed_before_a_loss_is_absent_and_what_was_heard_of_later_is_missed() {
         let mut counters = PeerCounters::default();
-        let seen = |counters: &PeerCounters| (counters.stats.inputs_missed, counters.stats.inputs_absent);
+        let seen = |counters: &PeerCounters| (counters.stats.inputs.missed, counters.stats.inputs.absent);
         counters.note_missing(3);
         counters.note_heard();
         counters.note_missing(4);

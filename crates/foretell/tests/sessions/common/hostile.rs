@@ -99,9 +99,9 @@ impl<W: Playable> Ends<W> {
     pub fn play_on(&mut self) {
         // What was understood of the bytes may have been told as of up to 16 s ahead.
         self.record(1200);
-        let before = self.client.stats().outcomes;
+        let before = self.client.stats().prediction.outcomes;
         self.record(20);
-        let after = self.client.stats().outcomes;
+        let after = self.client.stats().prediction.outcomes;
         assert!(after.add_up(), "{after:?}");
         assert!(after.agreed + after.corrected >= before.agreed + before.corrected + 10, "{before:?} {after:?}");
         let apart = self.client.tick().get().abs_diff(self.server.tick().get());

@@ -125,8 +125,8 @@ impl Driver<Masses> for Play {
             assert!(!correction.causes.is_unexplained(), "{correction:?}");
         }
         let stats = client.stats();
-        assert!(stats.outcomes.add_up(), "{:?}", stats.outcomes);
-        self.waiting_max = self.waiting_max.max(stats.outcomes.waiting);
+        assert!(stats.prediction.outcomes.add_up(), "{:?}", stats.prediction.outcomes);
+        self.waiting_max = self.waiting_max.max(stats.prediction.outcomes.waiting);
         // Shown is the moment between the last two states.
         let at = f64::from(client.tick().get()) - 1.0 + client.tick_fraction(local);
         let mut views = Views::new();

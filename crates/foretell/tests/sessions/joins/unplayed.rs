@@ -76,7 +76,7 @@ fn whoever_stops_in_the_middle_of_joining_leaves_nothing_after_the_timeout() {
             .server
             .players()
             .next()
-            .is_some_and(|player| net.server.stats(player).is_some_and(|stats| stats.datagrams > 0));
+            .is_some_and(|player| net.server.stats(player).is_some_and(|stats| stats.datagrams_received > 0));
         net.run(12.0);
         let waits = usize::from(has_played);
         assert_eq!((net.server.players().count(), net.bodies().len()), (waits, waits), "{frames}: {:?}", net.events);

@@ -44,11 +44,18 @@ fn who_looks_on_sees_what_the_rules_say_and_no_input_of_theirs_is_ever_given_or_
         assert!(simulation.players[onlooker].world.played.is_empty(), "nobody is predicted where one looks on");
         let server = &simulation.server.server;
         let stats = server.stats(spectator).expect("there");
-        assert_eq!((stats.inputs_applied, stats.inputs_missed, stats.inputs_absent, stats.inputs_late), (0, 0, 0, 0));
+        assert_eq!((stats.inputs.applied, stats.inputs.missed, stats.inputs.absent, stats.inputs.late), (0, 0, 0, 0));
         assert_eq!((stats.ledger.total(), server.seat_of(spectator)), (0, Some(Seat::Spectator)));
         let client = &simulation.players[onlooker].client;
-        assert_eq!((client.stats().substituted, client.stats().corrections, client.stats().inputs_sent), (0, 0, 0));
-        assert!(client.stats().rtt.as_millis() > 60 && client.stats().datagrams_sent > 600, "{:?}", client.stats());
+        assert_eq!(
+            (client.stats().inputs.substituted, client.stats().prediction.corrections, client.stats().inputs.sent),
+            (0, 0, 0)
+        );
+        assert!(
+            client.stats().network.rtt.as_millis() > 60 && client.stats().network.datagrams_sent > 600,
+            "{:?}",
+            client.stats()
+        );
         // It sees both, and none of what is for the owner alone; a player sees as far as five metres.
         let seen = views(&simulation, onlooker);
         assert_eq!(seen.len(), 2, "seed {seed}");
@@ -83,7 +90,7 @@ fn the_clock_of_who_looks_on_keeps_to_the_servers_however_its_own_runs_and_whate
         }
         let what = format!("{skew_ppm} ppm, {latency_ms} ms");
         let stats = simulation.players[onlooker].client.stats();
-        assert_eq!((stats.resyncs, stats.corrections), (0, 0), "{what}");
+        assert_eq!((stats.prediction.resyncs, stats.prediction.corrections), (0, 0), "{what}");
         let machine = &simulation.players[onlooker];
         assert_eq!(machine.client.state(machine.host.local(simulation.now())), ClientState::Playing, "{what}");
         assert_eq!(views(&simulation, onlooker).len(), 2, "{what}");

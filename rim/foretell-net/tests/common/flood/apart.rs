@@ -306,7 +306,7 @@ impl Measured {
         let [p50, p99, max] = [50, 99, 100].map(|share| at(share).unwrap_or(0));
         let honest = self.gateway.players().filter(|(_, account)| account.as_str().starts_with("honest"));
         let stats = honest.filter_map(|(player, _)| self.server.stats(player));
-        let (applied, missed) = stats.fold((0, 0), |sum, one| (sum.0 + one.inputs_applied, sum.1 + one.inputs_missed));
+        let (applied, missed) = stats.fold((0, 0), |sum, one| (sum.0 + one.inputs.applied, sum.1 + one.inputs.missed));
         let traffic = self.gateway.traffic();
         let doors = [traffic.admitted, self.joined, traffic.strange_hellos, traffic.retried];
         let counted = [&[applied, missed, traffic.received, self.server.malformed()][..], &doors].concat();

@@ -289,7 +289,7 @@ impl<W: World> Prediction<W> {
         let unknown = tick.until(until).rev().find(|tick| self.timeline.input(*tick).is_none());
         self.reconciler.causes.begin(tick, unknown.map_or(tick, Tick::next));
         self.note_derived(tick);
-        report.stats.resyncs += 1;
+        report.stats.prediction.resyncs += 1;
         report.resimulate(replayed);
         report.events.push(ClientEvent::Resynced { tick, replayed });
     }
@@ -384,7 +384,7 @@ impl<W: World> Prediction<W> {
     /// Tells what is to be told of effects now.
     pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut UpdateLog) {
         let now = effects_now(&self.timeline, snapshots, cursor);
-        report.stats.effects_cancelled += self.effects.settle(&now, &mut report.events);
+        report.stats.prediction.effects_cancelled += self.effects.settle(&now, &mut report.events);
     }
 }
 
