@@ -3,8 +3,9 @@
 //! Reads heads alone; neither end of a session needs it.
 
 use super::greeting::Hello;
-use super::packet::{DatagramKind, InputHead, ShownHead, SnapshotHead};
+use super::packet::{DatagramKind, InputHead, ShownHead};
 use super::refusal::Refused;
+use super::snapshot_head::SnapshotHead;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 use crate::world::Refusal;
@@ -55,7 +56,7 @@ pub fn inspect(datagram: &[u8], anchor: Tick) -> Result<Inspected, Malformed> {
         DatagramKind::Snapshot => {
             let mut head = SnapshotHead::default();
             head.stream(&mut reader)?;
-            Inspected::Snapshot { tick: widen(head.tick) }
+            Inspected::Snapshot { tick: widen(head.timing.tick) }
         }
         DatagramKind::Shown => {
             let mut head = ShownHead::default();

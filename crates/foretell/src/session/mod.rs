@@ -31,6 +31,7 @@ mod row_codec;
 mod rules;
 mod shown_codec;
 mod shown_record;
+mod snapshot_head;
 mod step_events;
 #[cfg(test)]
 mod test_states;

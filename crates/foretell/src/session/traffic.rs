@@ -4,12 +4,13 @@
 //! needs it.
 
 use super::authority::read_holder;
-use super::packet::{DatagramKind, ShownHead, SnapshotHead};
+use super::packet::{DatagramKind, ShownHead};
 use super::relay::RelayLine;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
 use super::shown_codec::ShownCodec;
 use super::shown_record::{RecordKind, RecordsBefore};
+use super::snapshot_head::SnapshotHead;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};

@@ -14,7 +14,8 @@ use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::greeting::Welcome;
 use crate::session::messages::check_size;
-use crate::session::packet::{InputHead, ShownHead, SnapshotHead};
+use crate::session::packet::{InputHead, ShownHead};
+use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -97,7 +98,7 @@ impl<W: World> Session<W> {
         report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let SnapshotDatagram { head, told, lists } = datagram;
-        let Some(tick) = self.link.widen(now, head.tick) else {
+        let Some(tick) = self.link.widen(now, head.timing.tick) else {
             report.stats.network.refused += 1;
             return Ok(());
         };
@@ -148,20 +149,20 @@ impl<W: World> Session<W> {
     fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
         let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
-        if let Some((sequence, _)) = head.heard {
+        if let Some((sequence, _)) = head.timing.heard {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
         }
         if let Some(way) = link.note_head(received) {
             messages.note_way(now, way);
         }
-        prediction.reconciler.causes.note_unforeseen(head.unforeseen.and_then(|back| tick.back(back)));
+        prediction.reconciler.causes.note_unforeseen(head.exact.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
-        if let Some((newest, ticks)) = missed.note_substituted(tick, &head.substituted) {
+        if let Some((newest, ticks)) = missed.note_substituted(tick, &head.inputs.substituted) {
             report.stats.inputs.substituted += u64::from(ticks);
             report.coming.push(ClientEvent::Substituted { newest, ticks });
         }
-        for late in &head.late_messages {
+        for late in &head.inputs.late_messages {
             let Some(in_tick) = tick.back(late.back) else { continue };
             prediction.timeline.put_off_message(late.number, in_tick);
             missed.note_put_off(in_tick);

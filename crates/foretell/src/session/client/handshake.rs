@@ -5,7 +5,8 @@ use super::join_request::JoinRequest;
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
 use crate::session::greeting::{Hello, Welcome};
-use crate::session::packet::{DatagramKind, PROTOCOL_VERSION, ShownHead, SnapshotHead};
+use crate::session::packet::{DatagramKind, PROTOCOL_VERSION, ShownHead};
+use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -163,7 +164,7 @@ impl Handshake {
     /// Keeps a snapshot that comes before the start.
     pub(super) fn store(&mut self, now: Instant, head: &SnapshotHead, lists: BitReader<'_>) -> Result<(), Malformed> {
         let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
-        let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
+        let tick = Tick::widen(u32::from(head.timing.tick), 16, Tick::new(best.welcome.tick));
         let part = SnapshotPart { tick, came: now, head, lists };
         self.snapshots.store(part, &Predicted::own(best.welcome.player())).map(|_| ())
     }

@@ -13,7 +13,7 @@ use super::schedule::TickSchedule;
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::allowance::Budget;
 use crate::session::messages::Sending;
-use crate::session::packet::SnapshotHead;
+use crate::session::snapshot_head::{SnapshotHead, SnapshotTiming};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};
 use crate::world::{Input, PlayerId};
@@ -152,19 +152,19 @@ impl<I: Input> StateSender<I> {
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
         let known = peer.link.acknowledged();
         head.ticket = place.ticket();
-        head.tick = tick.low16();
-        head.repeat = peer.replica.note_sending(tick);
-        head.heard = peer.link.newest().map(|heard| {
+        let heard = peer.link.newest().map(|heard| {
             let ago = round.now.since(heard.at).as_micros() / 64;
             (heard.sequence, u16::try_from(ago).unwrap_or(u16::MAX))
         });
-        head.fraction = round.schedule.fraction_since(tick);
-        head.arrived = peer.arrivals.tell(&mut head.arrivals).low16();
-        head.newest_input = peer.buffer.newest().map(Tick::low16);
-        peer.buffer.ranges(tick, &mut head.substituted);
-        peer.step_messages.tell(tick, &mut head.late_messages);
+        head.timing = SnapshotTiming { heard, tick: tick.low16(), fraction: round.schedule.fraction_since(tick) };
+        head.repeat = peer.replica.note_sending(tick);
+        let inputs = &mut head.inputs;
+        inputs.newest = peer.buffer.newest().map(Tick::low16);
+        inputs.arrived = peer.arrivals.tell(&mut inputs.arrivals).low16();
+        peer.buffer.ranges(tick, &mut inputs.substituted);
+        peer.step_messages.tell(tick, &mut inputs.late_messages);
         round.authority.answers(*player, known, &mut head.answers);
-        round.exact.tell(tick, known, head);
+        round.exact.tell(tick, known, &mut head.exact);
     }
 }
 

@@ -8,7 +8,7 @@ use super::step_messages::StepMessages;
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
-use crate::session::packet::SnapshotHead;
+use crate::session::snapshot_head::SnapshotHead;
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use core::time::Duration;
 
@@ -148,15 +148,15 @@ impl Link {
     /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before,
     /// returns when that would have been sent, had the server answered at once.
     pub(crate) fn note_head(&mut self, ReceivedHead { now, tick, head }: ReceivedHead<'_>) -> Option<Instant> {
-        self.inputs.note_acknowledged(head.newest_input.map(|input| Tick::widen(u32::from(input), 16, tick)));
-        let (sequence, ago) = head.heard?;
+        self.inputs.note_acknowledged(head.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
+        let (sequence, ago) = head.timing.heard?;
         let held = Duration::from_micros(u64::from(ago) * 64);
         if !self.connection.note_heard(now, sequence, held) {
             return None;
         }
         let sent = self.connection.sent_at(sequence)?;
         // What the server has held for long was held by a clock that runs otherwise.
-        if let Some((arrived, answered)) = head.held(tick, self.rate()) {
+        if let Some((arrived, answered)) = head.timing.held(tick, self.rate()) {
             self.server_rate.note(Exchange { sent, arrived, answered, came: now });
         }
         Some(sent + held)
@@ -171,10 +171,10 @@ impl Link {
         mut in_time: impl FnMut(Tick),
     ) -> Option<f64> {
         let ReceivedHead { now, tick, head } = received;
-        let of_now = self.connection.is_of_now(head.heard.map(|(sequence, _)| sequence));
-        let (oldest, newer) = head.arrivals.split_last().filter(|_| of_now)?;
+        let of_now = self.connection.is_of_now(head.timing.heard.map(|(sequence, _)| sequence));
+        let (oldest, newer) = head.inputs.arrivals.split_last().filter(|_| of_now)?;
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
-        let mut newest = Tick::widen(u32::from(head.arrived), 16, tick).back(ticks_newer)?;
+        let mut newest = Tick::widen(u32::from(head.inputs.arrived), 16, tick).back(ticks_newer)?;
         let (mut smallest, mut is_new_route) = (f64::INFINITY, false);
         for (nth, arrival) in core::iter::once(oldest).chain(newer.iter().rev()).enumerate() {
             if nth > 0 {

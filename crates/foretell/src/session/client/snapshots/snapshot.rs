@@ -4,8 +4,8 @@ use super::shown_records::ShownRecords;
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
 use crate::session::client::initial_capacity::FEW;
-use crate::session::packet::SnapshotHead;
 use crate::session::row_codec::{GoneRecord, RowCodec};
+use crate::session::snapshot_head::SnapshotHead;
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -200,11 +200,11 @@ impl Snapshot {
         self.answers.clone_from(&head.answers);
         (self.is_crowded, self.proof) = (head.is_crowded, head.proof);
         self.canonical.clear();
-        self.canonical.extend(head.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick)));
+        self.canonical.extend(head.exact.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick)));
         self.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
         (self.tick, self.came, self.repeat, self.last_part) = (tick, came, head.repeat, head.last_part);
         (self.parts, self.samples, self.is_settled) = (0, 0, false);
-        self.sent = head.sent(tick);
+        self.sent = head.timing.sent(tick);
     }
 
     /// Adds what was read of a part; says whether it did, which it does not to what is there already.

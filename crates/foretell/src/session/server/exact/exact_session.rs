@@ -3,10 +3,11 @@
 
 use super::digest_agreement::{Agreement, CANONICAL_APART};
 use crate::session::Rules;
-use crate::session::packet::{CANONICAL_MAX, NAMED_TICKS_BACK, SnapshotHead};
+use crate::session::packet::NAMED_TICKS_BACK;
 use crate::session::row_codec::proof_of;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::Form;
+use crate::session::snapshot_head::{CANONICAL_MAX, ExactReport};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Rows, Seat};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -164,12 +165,12 @@ impl ExactSession {
     }
 
     /// Writes into the head of a snapshot of `tick` what a client that has the state `known` may not know.
-    pub(crate) fn tell(&self, tick: Tick, known: Option<Tick>, head: &mut SnapshotHead) {
+    pub(crate) fn tell(&self, tick: Tick, known: Option<Tick>, report: &mut ExactReport) {
         let untold = self.canonical.iter().filter(|canonical| Some(**canonical) > known);
-        head.canonical.clear();
-        head.canonical.extend(untold.map(|canonical| canonical.low16()));
+        report.canonical.clear();
+        report.canonical.extend(untold.map(|canonical| canonical.low16()));
         let unforeseen = self.unforeseen.filter(|at| Some(*at) > known && *at <= tick);
-        head.unforeseen = unforeseen.map(|at| tick.since(at)).filter(|back| *back <= NAMED_TICKS_BACK);
+        report.unforeseen = unforeseen.map(|at| tick.since(at)).filter(|back| *back <= NAMED_TICKS_BACK);
     }
 
     /// The canonical state that a client which is here is owed and has not acknowledged; `tick` is newer.

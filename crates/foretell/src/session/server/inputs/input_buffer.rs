@@ -2,8 +2,9 @@
 
 use crate::rollback::RelayedInput;
 use crate::session::GapPolicy;
-use crate::session::packet::{NAMED_TICKS_BACK, RANGES_MAX, SubstitutedRange};
+use crate::session::packet::NAMED_TICKS_BACK;
 use crate::session::relay::RELAYED_TICKS_MAX;
+use crate::session::snapshot_head::{RANGES_MAX, SubstitutedRange};
 use crate::time::{Tick, TickRing, TickTime};
 use crate::world::{InputStatus, PlayerId, PlayerInput};
 use alloc::collections::VecDeque;
