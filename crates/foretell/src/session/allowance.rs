@@ -1,20 +1,10 @@
 //! How much a client may be sent: a number of bytes per second, and no more under way than the link takes without a queue.
-//!
-//! What may be under way, the window, is found by how long datagrams take. It begins small and grows fast, until they have
-//! waited in a queue, or more are lost than a bad link alone loses; then it falls to what comes through in the time of the
-//! fastest, so that the queue is worked off, and grows slowly. While nothing comes through there is nothing to learn.
 
 use super::packet::DATAGRAM_MAX;
-use crate::session::recent_extreme::RecentExtreme;
+use super::send_window::{Fates, SendWindow};
 use crate::time::Instant;
 use core::time::Duration;
 
-/// The size of the window at first, in bytes,
-const WINDOW_FIRST: f64 = 2048.0;
-/// and the least that it may fall to.
-const WINDOW_LEAST: f64 = 256.0;
-/// With no more than this no queue builds up.
-const NEXT_TO_NOTHING: f64 = 300.0;
 /// What is sent is spread: in a round trip no more than this factor of the window.
 const PACE: f64 = 1.5;
 /// So much of what may be sent may tell exactly what is others',
@@ -29,33 +19,6 @@ const OF_MESSAGES: f64 = 0.25;
 const OF_MESSAGES_SAVED: f64 = 1150.0;
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
-/// The window grows by so much of it per round trip at first,
-const GROWS_FIRST: f64 = 1.0;
-/// and by so much since there was too much; by so much more with each round trip in which it was used and nothing waited.
-const GROWS: f64 = 0.1;
-/// Nothing has waited where it was less than this share of what is too long.
-const CALM: f64 = 0.2;
-/// It falls to so much of what comes through in the time of the fastest,
-const FALLS: f64 = 0.9;
-/// but at once to no less than so much of it, and at first, when nothing is known, to no less than this.
-const FALLS_MOST: f64 = 0.3;
-const FALLS_FIRST: f64 = 0.1;
-/// Where all datagrams of a round trip come so much later than the fastest, they have waited in a queue. With 40 ms one of eighty slow
-/// links has a queue of more than 150 ms at times, with 28 ms one of 240 is used by less than 70 %; mobile ones wait less with less.
-const QUEUED: Duration = Duration::from_millis(34);
-/// A link may lose the smallest share that it has lost recently; where it loses this much more, there is too much under way.
-const LOST_MORE: f64 = 0.2;
-/// Of fewer datagrams the losses say nothing.
-const LOSSES_OF_MIN: u32 = 64;
-/// The fastest way, and the least that is lost, count for so long.
-const OF_LATE: Duration = Duration::from_secs(10);
-/// A round trip counts as one if it takes so long.
-const ROUND_MIN: Duration = Duration::from_millis(100);
-/// and so much was heard of what was sent in it.
-const ROUND_OF_MIN: u32 = 4;
-/// When nothing has come for so long, or for two round trips and two states, the link was out: that says nothing about how
-/// much it takes.
-const OUT: Duration = Duration::from_millis(300);
 /// Whatever else there is to tell, one row is shown in so long.
 const TRICKLE: Duration = Duration::from_millis(60);
 /// So many bytes are worth a datagram of their own.
@@ -72,17 +35,6 @@ pub(crate) struct Budget {
     pub most: u32,
 }
 
-/// What has become of datagrams of which it was not known before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Fates {
-    pub come: u32,
-    pub lost: u32,
-    /// How many bytes have come.
-    pub bytes: u64,
-    /// When the newest was sent of those that have come.
-    pub newest_sent: Option<Instant>,
-}
-
 /// Lives as long as somebody has the place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
@@ -94,40 +46,11 @@ pub(crate) struct Allowance {
     bytes: i64,
     /// And how many until the window is full.
     room: i64,
-    /// How many bytes may be under way.
-    window: f64,
-    /// Whether there was never too much.
-    is_first: bool,
-    /// Of how many round trips in a row nothing has waited.
-    calm: u32,
+    window: SendWindow,
     /// When the last state was sent.
     added: Option<Instant>,
-    /// And how long that was after the one before.
-    interval: Duration,
     /// When a row was shown last whatever was allowed.
     trickled: Option<Instant>,
-    round: Round,
-    /// When it was last known that something has come.
-    heard: Instant,
-    /// How many have come and were lost since that was last looked at.
-    come: u32,
-    lost: u32,
-    fastest: RecentExtreme<Duration>,
-    least_lost: RecentExtreme<f64>,
-}
-
-/// A round trip: from when it began until something has come that was sent since.
-#[derive(Clone, Copy, Debug, Default)]
-struct Round {
-    began: Instant,
-    /// How many bytes have come.
-    bytes: u64,
-    /// How long what was sent since took: at least, in all, and of how many.
-    least: Option<Duration>,
-    sum: Duration,
-    count: u32,
-    /// Whether as much was under way that more would have been seen to be too much.
-    is_used: bool,
 }
 
 impl Allowance {
@@ -137,26 +60,18 @@ impl Allowance {
             of_messages: 0.0,
             bytes: 0,
             room: 0,
-            window: WINDOW_FIRST,
-            is_first: true,
-            calm: 0,
+            window: SendWindow::new(),
             added: None,
-            interval: Duration::ZERO,
             trickled: None,
-            round: Round::default(),
-            heard: Instant::ZERO,
-            come: 0,
-            lost: 0,
-            fastest: RecentExtreme::new(OF_LATE / 2, Duration::min),
-            least_lost: RecentExtreme::new(OF_LATE / 2, f64::min),
         }
     }
 
     /// A state is sent, while `under_way` bytes are under way.
     pub(crate) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
-        self.interval = passed;
-        let pace = self.rtt().map_or(f64::INFINITY, |rtt| PACE * self.window / rtt.as_secs_f64().max(0.001));
+        self.window.note_state(passed);
+        let at_window = |rtt: Duration| PACE * self.window.bytes() / rtt.as_secs_f64().max(0.001);
+        let pace = self.window.rtt().map_or(f64::INFINITY, at_window);
         let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_PACE * pace);
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
@@ -170,7 +85,7 @@ impl Allowance {
         let most = bytes.saturating_add(SAVED_MAX);
         self.bytes = self.bytes.saturating_add(bytes).min(most);
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a few bytes more or less")]
-        let room = (self.window - under_way as f64) as i64;
+        let room = (self.window.bytes() - under_way as f64) as i64;
         self.room = room.max(least);
     }
 
@@ -199,18 +114,11 @@ impl Allowance {
         self.spend(bytes);
     }
 
-    /// How long a round trip takes now.
-    fn rtt(&self) -> Option<Duration> {
-        self.round.least.or(self.fastest.get())
-    }
-
     /// So many were sent.
     pub(crate) fn spend(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_sub(signed(bytes)).max(-OWED_MAX);
         self.room = self.room.saturating_sub(signed(bytes));
-        #[expect(clippy::cast_precision_loss, reason = "a few bytes more or less")]
-        let is_half_full = self.room as f64 <= self.window / 2.0;
-        self.round.is_used |= is_half_full;
+        self.window.note_room(self.room);
     }
 
     fn left(&self) -> i64 {
@@ -249,69 +157,7 @@ impl Allowance {
 
     /// It is known of datagrams how they fared.
     pub(crate) fn note(&mut self, fates: Fates, now: Instant) {
-        let Fates { come, lost, bytes, newest_sent } = fates;
-        self.round.bytes += bytes;
-        self.come += come;
-        self.lost += lost;
-        let Some(sent) = newest_sent else { return };
-        let took = now.since(sent);
-        self.fastest.note(took, now);
-        let silence = now.since(core::mem::replace(&mut self.heard, now));
-        if silence > OUT.max(2 * (self.fastest.get().unwrap_or_default() + self.interval)) {
-            (self.round, self.come, self.lost) = (Round { began: now, ..Round::default() }, 0, 0);
-            return;
-        }
-        if sent < self.round.began {
-            return;
-        }
-        let round = &mut self.round;
-        round.least = Some(round.least.map_or(took, |least| least.min(took)));
-        (round.sum, round.count) = (round.sum + took, round.count + 1);
-        if now.since(round.began) >= ROUND_MIN && round.count >= ROUND_OF_MIN {
-            self.end_round(now);
-        }
-    }
-
-    fn end_round(&mut self, now: Instant) {
-        let round = core::mem::replace(&mut self.round, Round { began: now, ..Round::default() });
-        let (Some(least), Some(fastest)) = (round.least, self.fastest.get()) else { return };
-        // What differs from datagram to datagram is no queue.
-        let differs = (round.sum / round.count.max(1)).saturating_sub(least);
-        let queue = least.saturating_sub(fastest).saturating_sub(differs / 2).as_secs_f64() / QUEUED.as_secs_f64();
-        let (is_queued, loses) = (queue > 1.0, self.loses_more(now));
-        if queue > CALM && self.window <= NEXT_TO_NOTHING {
-            // It takes as long, though there is nothing that it could wait behind: that is the way.
-            self.fastest.set(least, now);
-        }
-        if !is_queued && !loses {
-            let is_calm = round.is_used && queue < CALM;
-            self.calm = if is_calm { self.calm + 1 } else { self.calm.min(1) };
-            let grows =
-                if self.is_first { GROWS_FIRST } else { (GROWS * f64::from(self.calm.max(1))).min(GROWS_FIRST) };
-            if round.is_used {
-                self.window *= 1.0 + grows * (1.0 - queue);
-            }
-            return;
-        }
-        let was_first = core::mem::take(&mut self.is_first);
-        self.calm = 0;
-        // A window lasts from state to state, too.
-        let fits = (fastest + self.interval).as_secs_f64() / (least + self.interval).as_secs_f64().max(0.001);
-        let fits = if is_queued { fits } else { 1.0 };
-        let most = if was_first { FALLS_FIRST } else { FALLS_MOST };
-        self.window = (self.window * (FALLS * fits).max(most)).max(WINDOW_LEAST);
-    }
-
-    /// Whether more is lost than the link loses by itself.
-    fn loses_more(&mut self, now: Instant) -> bool {
-        let all = self.come + self.lost;
-        if all < LOSSES_OF_MIN {
-            return false;
-        }
-        let share = f64::from(self.lost) / f64::from(all);
-        (self.come, self.lost) = (0, 0);
-        self.least_lost.note(share, now);
-        self.least_lost.get().is_some_and(|least| share > least + LOST_MORE)
+        self.window.note(fates, now);
     }
 }
 

@@ -29,6 +29,7 @@ mod refusal;
 mod relay;
 mod row_codec;
 mod rules;
+mod send_window;
 mod shown_codec;
 mod shown_record;
 mod snapshot_head;

@@ -1,8 +1,9 @@
 //! The client's messages: both ways, and how much of them may go up.
 
 use super::setup::Setup;
-use crate::session::allowance::{Allowance, Budget, Fates};
+use crate::session::allowance::{Allowance, Budget};
 use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending};
+use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;

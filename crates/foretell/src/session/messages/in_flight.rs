@@ -1,9 +1,9 @@
 //! Datagrams of messages of which it is not known whether they have come, and what stood in each.
 
 use super::piece::PieceName;
-use crate::session::allowance::Fates;
 use crate::session::received::Received;
 use crate::session::recent_extreme::RecentExtreme;
+use crate::session::send_window::Fates;
 use crate::time::Instant;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

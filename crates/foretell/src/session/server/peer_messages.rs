@@ -2,8 +2,9 @@
 
 use super::config::ServerConfig;
 use crate::session::Outbox;
-use crate::session::allowance::{Allowance, Fates};
+use crate::session::allowance::Allowance;
 use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesDatagram, SendError, Sending};
+use crate::session::send_window::Fates;
 use crate::time::Instant;
 use crate::wire::Malformed;
 use crate::world::{MessageKind, Messages, PlayerId, ReceivedMessage};

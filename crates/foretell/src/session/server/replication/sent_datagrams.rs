@@ -1,9 +1,9 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
 use super::slot_set::SlotRun;
-use crate::session::allowance::Fates;
 use crate::session::received::Received;
 use crate::session::recent_extreme::RecentExtreme;
+use crate::session::send_window::Fates;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
 use alloc::collections::{VecDeque, vec_deque};
