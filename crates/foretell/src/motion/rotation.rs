@@ -2,7 +2,7 @@
 //!
 //! A rotation is two quaternions, `q` and `-q`. Invariants: [`angle`] and [`rotation_error`] are the same for both
 //! (E16), and so is the rotation that [`slerp`] gives; `slerp(a, b, 0) = a` and `slerp(a, b, 1) = b` as rotations;
-//! `power(power(q, s), t) = power(q, s * t)` for `s`, `t` in `[0, 1]`; `to_vector(from_vector(v)) = v` up to half a turn.
+//! `to_vector(from_vector(v)) = v` up to half a turn.
 //!
 //! Arguments are unit quaternions except where stated; results then are as well.
 
@@ -144,15 +144,6 @@ const ARC_SINE: [f64; 9] = [
 /// `1 + r0 x + r0 r1 x^2 + ...`, where each ratio is that of a term to the one before it.
 fn series<R: Real>(x: R, ratios: &[f64]) -> R {
     ratios.iter().rev().fold(R::ONE, |rest, ratio| R::ONE + R::from_f64(*ratio) * x * rest)
-}
-
-/// The rotation around the same axis by `t` times the angle of `q`, along its shortest arc; `t` in `[0, 1]`, not
-/// clamped.
-///
-/// It is the slerp from the identity without the shortcut for small angles, so that the law
-/// `power(power(q, s), t) = power(q, s * t)` holds to rounding at every angle: an offset decays by it (R24).
-pub fn power<R: Real>(q: [R; 4], t: R) -> [R; 4] {
-    from_vector(vector::scale(to_vector(q), t))
 }
 
 #[cfg(test)]
