@@ -35,8 +35,6 @@ pub struct Extrapolation {
 /// How extrapolated motion ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Stop {
-    /// Not at all, as in the articles (P4): whoever has left the game leaves the room.
-    Never,
     /// Evenly slower, and standing after this time: half of it worth of way. Zero is at once.
     Within(Duration),
     /// Slower by a constant rate, 63 % of the speed in each such time: never more than all of it worth of way. Zero is at
@@ -53,9 +51,6 @@ impl Default for Extrapolation {
 }
 
 impl Extrapolation {
-    /// For ever, as in the articles.
-    pub const UNBOUNDED: Extrapolation = Extrapolation { full: Duration::ZERO, stop: Stop::Never };
-
     /// At full speed for 250 ms, and then fading out by 100 ms (D18): for rare updates of motion with inertia.
     pub const FAR: Extrapolation =
         Extrapolation { full: Duration::from_millis(250), stop: Stop::Fading(Duration::from_millis(100)) };
@@ -67,7 +62,6 @@ impl Extrapolation {
         let beyond = (seconds - full).max(0.0);
         let full = seconds.min(full);
         match self.stop {
-            Stop::Never => seconds,
             Stop::Within(Duration::ZERO) | Stop::Fading(Duration::ZERO) => full,
             Stop::Within(time) => {
                 let time = time.as_secs_f64();
@@ -85,7 +79,6 @@ impl Extrapolation {
     pub fn speed(&self, seconds: f64) -> f64 {
         let beyond = (seconds - self.full.as_secs_f64()).max(0.0);
         match self.stop {
-            Stop::Never => 1.0,
             // At its end it still has all of it.
             _ if beyond == 0.0 => 1.0,
             Stop::Within(time) => 1.0 - (beyond / time.as_secs_f64()).min(1.0),
