@@ -25,7 +25,8 @@ pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowB
 pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
     if t < 1.0 && from != to {
-        kind.places().for_each(|of| blend_column(of, from, to, t, into));
+        let line = RowLine { from, to, t };
+        kind.places().for_each(|(place, column)| line.blend(place, column, into));
     }
 }
 
@@ -33,29 +34,42 @@ pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, in
 pub(crate) fn blend_but_poses(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
     let is_pose = |meaning| matches!(meaning, Meaning::Position | Meaning::Rotation);
-    kind.places().filter(|(_, column)| !is_pose(column.meaning)).for_each(|of| blend_column(of, from, to, t, into));
+    let line = RowLine { from, to, t };
+    let others = kind.places().filter(|(_, column)| !is_pose(column.meaning));
+    others.for_each(|(place, column)| line.blend(place, column, into));
 }
 
-fn blend_column((place, column): (usize, &Column), from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
-    let range = place..place + column.words();
-    let (from, to) = (&from[range.clone()], &to[range.clone()]);
-    let into = &mut into[range];
-    match column.meaning {
-        Meaning::Plain => {}
-        // What is infinite and stays it has no line.
-        Meaning::Blended if from == to => {}
-        Meaning::Rotation => {
-            let rotation = crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t);
-            column.set_lanes(into, &rotation);
-        }
-        Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity if column.lanes == 3 => {
-            let values: [f64; 3] = vector::lerp(column.lanes(from), column.lanes(to), t);
-            column.set_lanes(into, &values);
-        }
-        _ => {
-            for lane in 0..usize::from(column.lanes) {
-                let [value] = vector::lerp([column.lane(from, lane)], [column.lane(to, lane)], t);
-                column.set_lane(into, lane, value);
+/// A point on the line between two rows.
+struct RowLine<'a> {
+    from: &'a [u32],
+    to: &'a [u32],
+    /// From 0, the first, to 1, the second.
+    t: f64,
+}
+
+impl RowLine<'_> {
+    /// Writes one column as it is there; what has no line stays as it is.
+    fn blend(&self, place: usize, column: &Column, into: &mut RowBuffer) {
+        let range = place..place + column.words();
+        let (from, to, t) = (&self.from[range.clone()], &self.to[range.clone()], self.t);
+        let into = &mut into[range];
+        match column.meaning {
+            Meaning::Plain => {}
+            // What is infinite and stays it has no line.
+            Meaning::Blended if from == to => {}
+            Meaning::Rotation => {
+                let rotation = crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t);
+                column.set_lanes(into, &rotation);
+            }
+            Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity if column.lanes == 3 => {
+                let values: [f64; 3] = vector::lerp(column.lanes(from), column.lanes(to), t);
+                column.set_lanes(into, &values);
+            }
+            _ => {
+                for lane in 0..usize::from(column.lanes) {
+                    let [value] = vector::lerp([column.lane(from, lane)], [column.lane(to, lane)], t);
+                    column.set_lane(into, lane, value);
+                }
             }
         }
     }
