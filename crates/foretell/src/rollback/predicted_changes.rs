@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// What the authority has said of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Answer {
+enum Verdict {
     Open,
     Confirmed,
     /// With this state.
@@ -67,7 +67,7 @@ pub(crate) struct PredictedChange {
     pub by: Owned,
     pub entity: Entity,
     rows: Vec<ChangedRow>,
-    answer: Answer,
+    answer: Verdict,
     /// Whether the game has heard the answer.
     is_told: bool,
     /// The first step that does not find it so any more, or may change it again.
@@ -81,11 +81,11 @@ impl PredictedChange {
     }
 
     fn is_refused(&self) -> bool {
-        matches!(self.answer, Answer::Refused(_))
+        matches!(self.answer, Verdict::Refused(_))
     }
 
     pub(crate) fn is_answered(&self) -> bool {
-        self.answer != Answer::Open
+        self.answer != Verdict::Open
     }
 
     /// Whether it is answered, and all of it is shown as new as the answer: `told` says of which state a row was told last.
@@ -94,7 +94,7 @@ impl PredictedChange {
         told: impl Fn(&ChangedRow) -> Option<Tick>,
         is_shown: impl Fn(&ChangedRow, Tick) -> bool,
     ) -> bool {
-        let refused_in = if let Answer::Refused(state) = self.answer { Some(state) } else { None };
+        let refused_in = if let Verdict::Refused(state) = self.answer { Some(state) } else { None };
         for row in &mut self.rows {
             row.told = row.told.or(told(row).filter(|told| *told > self.tick));
         }
@@ -232,7 +232,7 @@ impl PredictedChanges {
             return;
         }
         let at = self.changes.partition_point(|change| change.tick <= tick);
-        let (answer, is_told, until) = (Answer::Open, false, None);
+        let (answer, is_told, until) = (Verdict::Open, false, None);
         self.changes.insert(at, PredictedChange { tick, by, entity, rows, answer, is_told, until });
     }
 
@@ -251,12 +251,12 @@ impl PredictedChanges {
         mut refuse: impl FnMut(&PredictedChange),
     ) {
         let PredictedChanges { changes, outdated, .. } = self;
-        for change in changes.iter_mut().filter(|change| change.answer == Answer::Open && change.tick < known_until) {
+        for change in changes.iter_mut().filter(|change| change.answer == Verdict::Open && change.tick < known_until) {
             if is_confirmed(change.tick, change.entity) {
-                change.answer = Answer::Confirmed;
+                change.answer = Verdict::Confirmed;
                 continue;
             }
-            change.answer = Answer::Refused(known_until);
+            change.answer = Verdict::Refused(known_until);
             *outdated = Some(outdated.map_or(change.tick, |outdated| outdated.min(change.tick)));
             refuse(change);
         }

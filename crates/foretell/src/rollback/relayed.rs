@@ -20,7 +20,7 @@ pub struct RelayedInput<I> {
 
 /// What is known of one player.
 #[derive(Clone, Debug)]
-struct Line<I> {
+struct KnownInputs<I> {
     player: PlayerId,
     told: TickRing<RelayedInput<I>>,
     newest: Option<Tick>,
@@ -31,7 +31,7 @@ struct Line<I> {
 /// The inputs of other players as far as they are known. Ascending by player.
 #[derive(Clone, Debug)]
 pub(super) struct Relayed<I> {
-    lines: Vec<Line<I>>,
+    players: Vec<KnownInputs<I>>,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
     /// In how many ticks a guess decays to the neutral input.
@@ -40,7 +40,7 @@ pub(super) struct Relayed<I> {
 
 impl<I: Input> Relayed<I> {
     pub(super) fn new(horizon: u32, decay_ticks: u32) -> Relayed<I> {
-        Relayed { lines: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
+        Relayed { players: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
@@ -52,25 +52,25 @@ impl<I: Input> Relayed<I> {
         fresh_until: Tick,
         told: impl Iterator<Item = (Tick, RelayedInput<I>)>,
     ) -> bool {
-        let Some(at) = self.line_for(player) else { return false };
-        let line = &mut self.lines[at];
-        line.fresh_until = line.fresh_until.max(fresh_until);
+        let Some(at) = self.index_for(player) else { return false };
+        let known = &mut self.players[at];
+        known.fresh_until = known.fresh_until.max(fresh_until);
         for (tick, told) in told {
             if present.since(tick) <= self.horizon && tick.since(present) < AHEAD_TICKS {
-                line.told.set(tick, told);
-                line.newest = line.newest.max(Some(tick));
+                known.told.set(tick, told);
+                known.newest = known.newest.max(Some(tick));
             }
         }
         true
     }
 
-    fn line_for(&mut self, player: PlayerId) -> Option<usize> {
-        match self.lines.binary_search_by_key(&player, |line| line.player) {
+    fn index_for(&mut self, player: PlayerId) -> Option<usize> {
+        match self.players.binary_search_by_key(&player, |known| known.player) {
             Ok(at) => Some(at),
-            Err(_) if self.lines.len() == PLAYERS_MAX => None,
+            Err(_) if self.players.len() == PLAYERS_MAX => None,
             Err(at) => {
                 let told = TickRing::new(self.horizon as usize + 1 + AHEAD_TICKS as usize);
-                self.lines.insert(at, Line { player, told, newest: None, fresh_until: Tick::ZERO });
+                self.players.insert(at, KnownInputs { player, told, newest: None, fresh_until: Tick::ZERO });
                 Some(at)
             }
         }
@@ -78,39 +78,39 @@ impl<I: Input> Relayed<I> {
 
     /// Forgets players of whom nothing was told for so long that nothing told of them matters any more.
     pub(super) fn forget_before(&mut self, oldest: Tick) {
-        self.lines.retain(|line| line.fresh_until >= oldest);
+        self.players.retain(|known| known.fresh_until >= oldest);
     }
 
-    fn line(&self, player: PlayerId) -> Option<&Line<I>> {
-        let at = self.lines.binary_search_by_key(&player, |line| line.player).ok()?;
-        Some(&self.lines[at])
+    fn known(&self, player: PlayerId) -> Option<&KnownInputs<I>> {
+        let at = self.players.binary_search_by_key(&player, |known| known.player).ok()?;
+        Some(&self.players[at])
     }
 
     /// Whether anything was told of a player of late.
     pub(super) fn knows(&self, player: PlayerId) -> bool {
-        self.line(player).is_some()
+        self.known(player).is_some()
     }
 
     /// What the authority has told of one input.
     pub(super) fn told(&self, player: PlayerId, tick: Tick) -> Option<RelayedInput<I>> {
-        self.line(player)?.told.get(tick).copied()
+        self.known(player)?.told.get(tick).copied()
     }
 
     /// The input to simulate a tick with: the one that was told, or a guess; `None` when the player is left where they
     /// are.
     pub(super) fn input(&self, player: PlayerId, tick: Tick) -> Option<PlayerInput<I>> {
-        let (input, status) = match self.line(player) {
+        let (input, status) = match self.known(player) {
             None => (I::default(), InputStatus::Neutral),
-            Some(line) => match line.told.get(tick) {
+            Some(known) => match known.told.get(tick) {
                 Some(told) => (told.input?, told.status),
-                None => line.guess(tick, self.horizon, self.decay_ticks),
+                None => known.guess(tick, self.horizon, self.decay_ticks),
             },
         };
         Some(PlayerInput { player, input, status, presented: None })
     }
 }
 
-impl<I: Input> Line<I> {
+impl<I: Input> KnownInputs<I> {
     /// The last known input before `tick`, decayed by how long nothing was told. Not by how far the tick is ahead of what is
     /// known: from a round trip of 150 ms on that would correct everybody who walks straight on, with each snapshot.
     fn guess(&self, tick: Tick, horizon: u32, decay_ticks: u32) -> (I, InputStatus) {

@@ -29,7 +29,7 @@ const CLOCK_TRUSTED: Duration = Duration::from_millis(250);
 const BEGUN_AGAIN_TICKS: u32 = 1024;
 
 /// Lives from the start of a session to its end.
-pub(super) struct Session<W: World> {
+pub(super) struct ClientSession<W: World> {
     pub link: Link,
     pub local: LocalWorld<W>,
     pub messages: MessageLink,
@@ -51,24 +51,24 @@ pub(super) struct Game<'a, W: World> {
     pub outbox: &'a mut Outbox,
 }
 
-impl<W: World> Session<W> {
+impl<W: World> ClientSession<W> {
     /// One of `player`, with what has come of it so far.
     pub(super) fn new(
         moment: Moment<'_>,
         player: PlayerId,
         connection: Connection,
         snapshots: Snapshots,
-    ) -> Session<W> {
+    ) -> ClientSession<W> {
         let link = Link::new(connection, moment.setup.rules.tick_rate, moment.at, moment.now);
         let messages = MessageLink::new(&moment.setup.rules.messages, moment.at.tick());
-        Session { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
+        ClientSession { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
     }
 
     /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
     pub(super) fn start(
         &mut self,
         world: &mut W,
-        former: Option<&mut Session<W>>,
+        former: Option<&mut ClientSession<W>>,
         setup: &Setup,
         report: &mut UpdateLog,
     ) {
@@ -134,7 +134,7 @@ impl<W: World> Session<W> {
     }
 
     fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut UpdateLog) {
-        let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
         report.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (setup.config.playout_limits(), &mut presentation.remote.playout);
@@ -148,7 +148,7 @@ impl<W: World> Session<W> {
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
     fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
-        let Session { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
         if let Some((sequence, _)) = head.timing.heard {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
@@ -215,7 +215,7 @@ impl<W: World> Session<W> {
 
     /// Moves all clocks to now. Whether its own had fallen behind and was set.
     fn advance_clocks(&mut self, now: Instant, setup: &Setup) -> bool {
-        let Session { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, setup.config.input_delay);
         presentation.remote.playout.advance(now, &link.server_rate, link.connection.rtt_min() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
@@ -299,7 +299,7 @@ impl<W: World> Session<W> {
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
-        let Session { link: Link { connection, inputs, pacing, step_messages, .. }, local, .. } = self;
+        let ClientSession { link: Link { connection, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
@@ -337,7 +337,7 @@ impl<W: World> Session<W> {
         if setup.spectates() {
             return Err(SendError::NotPlaying);
         }
-        let Session { link, local: LocalWorld { player, prediction, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { player, prediction, .. }, .. } = self;
         let timeline = &mut prediction.timeline;
         let tick = link.inputs.newest().map_or(timeline.present(), |newest| newest.next().max(timeline.present()));
         let content = known.decode(bytes).ok_or(SendError::Senseless)?;

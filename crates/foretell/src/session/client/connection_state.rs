@@ -1,7 +1,7 @@
 //! Where in its life a client is: it asks for a place in a session, plays, or was refused. Where the server has fallen silent
 //! it asks again: then either the session goes on, or another one starts.
 
-use super::client_session::{Game, Session, SnapshotDatagram};
+use super::client_session::{ClientSession, Game, SnapshotDatagram};
 use super::handshake::Handshake;
 use super::join_request::JoinRequest;
 use super::link::Connection;
@@ -45,7 +45,7 @@ pub(super) struct ConnectionState<W: World> {
 enum Phase<W: World> {
     Joining,
     Refused(Refusal),
-    Playing(Box<Session<W>>),
+    Playing(Box<ClientSession<W>>),
 }
 
 impl<W: World> ConnectionState<W> {
@@ -61,7 +61,7 @@ impl<W: World> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&setup.rules);
         let moment = Moment { now, at: TickTime::default(), setup };
-        let mut session = Session::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
+        let mut session = ClientSession::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
         session.local.begin(world, setup);
         ConnectionState::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
@@ -80,14 +80,14 @@ impl<W: World> ConnectionState<W> {
         self.differing
     }
 
-    pub(super) fn session(&self) -> Option<&Session<W>> {
+    pub(super) fn session(&self) -> Option<&ClientSession<W>> {
         match &self.phase {
             Phase::Playing(session) => Some(session),
             _ => None,
         }
     }
 
-    pub(super) fn session_mut(&mut self) -> Option<&mut Session<W>> {
+    pub(super) fn session_mut(&mut self) -> Option<&mut ClientSession<W>> {
         match &mut self.phase {
             Phase::Playing(session) => Some(session),
             _ => None,
@@ -151,7 +151,7 @@ impl<W: World> ConnectionState<W> {
         report: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
-        let Session { link, messages, .. } = &mut **session;
+        let ClientSession { link, messages, .. } = &mut **session;
         if !link.connection.accepts(datagram.head.ticket) {
             return Ok(());
         }
@@ -291,7 +291,7 @@ impl<W: World> ConnectionState<W> {
         let mut connection = Connection::new(start.epoch, start.ticket, now);
         connection.start_with_rtt(now, start.rtt);
         let moment = Moment { now, at: start.at, setup };
-        let mut session = Session::new(moment, start.player, connection, handshake.into_snapshots());
+        let mut session = ClientSession::new(moment, start.player, connection, handshake.into_snapshots());
         session.start(world, self.session_mut(), setup, report);
         self.phase = Phase::Playing(Box::new(session));
         report.events.push(ClientEvent::Joined(start.player));

@@ -1,7 +1,7 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
 use super::authority::AuthorityTable;
-use super::client_session::{Game, Session};
+use super::client_session::{ClientSession, Game};
 use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
 use super::join_request::JoinRequest;
@@ -369,7 +369,7 @@ impl<W: World> Client<W> {
     /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages both
     /// ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
     pub fn kept(&self) -> usize {
-        let of_session = |session: &Session<W>| session.local.prediction.kept() + session.messages.kept();
+        let of_session = |session: &ClientSession<W>| session.local.prediction.kept() + session.messages.kept();
         self.report.kept() + self.session().map_or(0, of_session)
     }
 
@@ -390,11 +390,11 @@ impl<W: World> Client<W> {
         }
     }
 
-    fn session(&self) -> Option<&Session<W>> {
+    fn session(&self) -> Option<&ClientSession<W>> {
         self.membership.session()
     }
 
-    fn moment(&self, session: &Session<W>, now: Instant) -> Moment<'_> {
+    fn moment(&self, session: &ClientSession<W>, now: Instant) -> Moment<'_> {
         let now = self.clock.at(now);
         Moment { now, at: session.at(now), setup: &self.setup }
     }

@@ -1,7 +1,7 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
 use super::authority::{AuthorityTable, Carried};
-use super::link::StepMessages;
+use super::link::OutgoingStepMessages;
 use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
     pub authority: &'a AuthorityTable,
-    pub step_messages: &'a StepMessages,
+    pub step_messages: &'a OutgoingStepMessages,
     pub setup: &'a Setup,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.
     pub head: InputHead,

@@ -2,7 +2,9 @@
 
 use super::setup::Setup;
 use crate::session::allowance::{Allowance, Budget};
-use crate::session::messages::{Exchange, Inbox, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending};
+use crate::session::messages::{
+    Inbox, MessageExchange, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending,
+};
 use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
@@ -16,14 +18,14 @@ const LEAST: u32 = 1000;
 
 /// Lives as long as the session.
 pub(super) struct MessageLink {
-    exchange: Exchange,
+    exchange: MessageExchange,
     allowance: Allowance,
 }
 
 impl MessageLink {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> MessageLink {
-        MessageLink { exchange: Exchange::of_client(messages, begins.get()), allowance: Allowance::new() }
+        MessageLink { exchange: MessageExchange::of_client(messages, begins.get()), allowance: Allowance::new() }
     }
 
     pub(super) fn stats(&self) -> MessageStats {

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 /// player, and the [gap policy](crate::ServerConfig::gap) makes up the input. One player sits at a server: there is no place for another.
 pub struct LocalPlayer {
     show: Show,
-    place: Place,
+    place: Membership,
     events: Vec<ClientEvent>,
     /// Messages of the server to them.
     messages: Vec<ReceivedMessage>,
@@ -39,7 +39,7 @@ pub struct ServerSide<'a, W: World> {
 }
 
 /// Whether the player is in the session.
-enum Place {
+enum Membership {
     /// They join with the first update.
     Waiting,
     /// There was none left for them.
@@ -80,7 +80,7 @@ impl LocalPlayer {
     pub fn new(show: Show) -> LocalPlayer {
         LocalPlayer {
             show,
-            place: Place::Waiting,
+            place: Membership::Waiting,
             events: Vec::with_capacity(16),
             messages: Vec::new(),
             told: 0,
@@ -106,7 +106,7 @@ impl LocalPlayer {
         self.events.drain(..self.told);
         self.messages.clear();
         self.join(server);
-        if let Place::Taken(own) = &mut self.place {
+        if let Membership::Taken(own) = &mut self.place {
             let mut turn = Turn { own, input };
             server.update_with(now, world, &mut turn, outbox);
             server.tell_here(own.player, &mut self.messages);
@@ -122,15 +122,15 @@ impl LocalPlayer {
 
     /// Takes a place in the session, before anybody whose hello comes later; once. The next frame tells what has come of it.
     pub fn join<W: World>(&mut self, server: &mut Server<W>) {
-        if !matches!(self.place, Place::Waiting) {
+        if !matches!(self.place, Membership::Waiting) {
             return;
         }
         let Some(player) = server.join_local(self.show) else {
-            self.place = Place::Refused;
+            self.place = Membership::Refused;
             return self.events.push(ClientEvent::Refused(Refusal::Full));
         };
         let seen = SeenStates::new(server.rules(), player, self.show);
-        self.place = Place::Taken(Box::new(OwnPlace { player, seen, presented: None }));
+        self.place = Membership::Taken(Box::new(OwnPlace { player, seen, presented: None }));
         self.events.push(ClientEvent::Joined(player));
     }
 
@@ -138,8 +138,8 @@ impl LocalPlayer {
     /// [`update`](LocalPlayer::update), as often as frames are drawn.
     pub fn present<W: World>(&self, now: Instant, server: &Server<W>, views: &mut Views) {
         match &self.place {
-            Place::Taken(own) => own.seen.show(server.at(now), views),
-            Place::Waiting | Place::Refused => views.clear(&server.rules().schema),
+            Membership::Taken(own) => own.seen.show(server.at(now), views),
+            Membership::Waiting | Membership::Refused => views.clear(&server.rules().schema),
         }
     }
 
@@ -176,17 +176,17 @@ impl LocalPlayer {
     /// How they fare.
     pub fn state(&self) -> ClientState {
         match self.place {
-            Place::Waiting => ClientState::Joining,
-            Place::Refused => ClientState::Refused(Refusal::Full),
-            Place::Taken(_) => ClientState::Playing,
+            Membership::Waiting => ClientState::Joining,
+            Membership::Refused => ClientState::Refused(Refusal::Full),
+            Membership::Taken(_) => ClientState::Playing,
         }
     }
 
     /// Who they are; `None` before the first update, and where there was no place.
     pub fn player(&self) -> Option<PlayerId> {
         match &self.place {
-            Place::Taken(own) => Some(own.player),
-            Place::Waiting | Place::Refused => None,
+            Membership::Taken(own) => Some(own.player),
+            Membership::Waiting | Membership::Refused => None,
         }
     }
 }

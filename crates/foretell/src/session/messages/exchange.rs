@@ -63,7 +63,7 @@ pub(crate) struct Inbox<'a> {
 }
 
 /// Lives as long as a client's session, on both ends.
-pub(crate) struct Exchange {
+pub(crate) struct MessageExchange {
     /// The tick in which the client's session began; a server does not know it before the client says so.
     opening: Option<u32>,
     is_client: bool,
@@ -82,10 +82,10 @@ pub(crate) struct Exchange {
     stats: MessageStats,
 }
 
-impl Exchange {
+impl MessageExchange {
     /// A server's: it says nothing before its client does.
-    pub(crate) fn of_server(messages: &Messages) -> Exchange {
-        Exchange {
+    pub(crate) fn of_server(messages: &Messages) -> MessageExchange {
+        MessageExchange {
             opening: None,
             is_client: false,
             is_open: true,
@@ -101,9 +101,9 @@ impl Exchange {
     }
 
     /// A client's, whose session began in the tick `opening`. Where there are no kinds of messages nothing is ever sent.
-    pub(crate) fn of_client(messages: &Messages, opening: u32) -> Exchange {
+    pub(crate) fn of_client(messages: &Messages, opening: u32) -> MessageExchange {
         let is_open = messages.kinds().is_empty();
-        Exchange { opening: Some(opening), is_client: true, is_open, ..Exchange::of_server(messages) }
+        MessageExchange { opening: Some(opening), is_client: true, is_open, ..MessageExchange::of_server(messages) }
     }
 
     /// What was sent and has come.
@@ -189,7 +189,7 @@ impl Exchange {
     }
 
     fn take(&mut self, inbox: &mut Inbox<'_>) {
-        let Exchange { incoming, stats, .. } = self;
+        let MessageExchange { incoming, stats, .. } = self;
         incoming.take(|kind, bytes| {
             let kind = &inbox.kinds.kinds()[kind];
             match kind.decode(bytes) {
@@ -206,7 +206,7 @@ impl Exchange {
     pub(crate) fn send(&mut self, sending: Sending<'_>, allowance: &mut Allowance, outbox: &mut Outbox) -> u64 {
         let now = sending.now;
         let Some(opening) = self.opening else { return 0 };
-        let Exchange { in_flight, outgoing, stats, .. } = self;
+        let MessageExchange { in_flight, outgoing, stats, .. } = self;
         in_flight.expire(now, |piece| {
             stats.repeated += 1;
             outgoing.settle(piece, false);

@@ -14,7 +14,7 @@ mod step_list;
 mod tests;
 
 pub use exchange::MessageStats;
-pub(crate) use exchange::{Exchange, Inbox, Sending};
+pub(crate) use exchange::{Inbox, MessageExchange, Sending};
 pub use incoming::MessageProgress;
 pub(crate) use messages_head::MessagesDatagram;
 pub use outgoing::SendError;

@@ -1,6 +1,6 @@
 //! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
 
-use super::exchange::{Exchange, Inbox, Sending};
+use super::exchange::{Inbox, MessageExchange, Sending};
 use super::incoming_channel::IncomingChannel;
 use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
@@ -44,7 +44,7 @@ fn content(number: u32, length: usize) -> Vec<u8> {
 
 /// One end: what it sends, and what has come to it by kind.
 struct End {
-    exchange: Exchange,
+    exchange: MessageExchange,
     allowance: Allowance,
     inbox: Vec<ReceivedMessage>,
     sent: [u32; KINDS],
@@ -52,7 +52,7 @@ struct End {
 }
 
 impl End {
-    fn new(exchange: Exchange) -> End {
+    fn new(exchange: MessageExchange) -> End {
         let come = core::array::from_fn(|_| Vec::new());
         End { exchange, allowance: Allowance::new(), inbox: Vec::new(), sent: [0; KINDS], come }
     }
@@ -118,7 +118,7 @@ struct Pair {
 impl Pair {
     fn new() -> Pair {
         let kinds = kinds();
-        let ends = [End::new(Exchange::of_client(&kinds, 5)), End::new(Exchange::of_server(&kinds))];
+        let ends = [End::new(MessageExchange::of_client(&kinds, 5)), End::new(MessageExchange::of_server(&kinds))];
         Pair { ends, under_way: Vec::new() }
     }
 
@@ -187,7 +187,7 @@ proptest! {
         MessagesHead { ticket: 7, opening: 5, received: None, number: Some(3) }.stream(&mut writer).expect("writing never fails");
         bytes.iter().for_each(|byte| writer.put(u64::from(*byte), 8));
         let kinds = kinds();
-        let mut exchange = Exchange::of_client(&kinds, 5);
+        let mut exchange = MessageExchange::of_client(&kinds, 5);
         let mut reader = BitReader::new(&datagram);
         DatagramKind::read(&mut reader).expect("it was written");
         let read = MessagesDatagram::read(reader).expect("it was written");
@@ -224,7 +224,7 @@ fn where_nothing_is_said_nothing_is_sent() {
     });
     assert!((2..=6).contains(&count), "{count} datagrams to get to know each other");
     let (kinds, mut outbox) = (Messages::new(), Outbox::new());
-    let mut silent = End::new(Exchange::of_client(&kinds, 5));
+    let mut silent = End::new(MessageExchange::of_client(&kinds, 5));
     let sending = Sending { now: Instant::ZERO, peer: PeerId(0), ticket: 0, kinds: &kinds, before_a_state: false };
     silent.exchange.send(sending, &mut silent.allowance, &mut outbox);
     assert!(outbox.is_empty(), "there are no kinds of messages");

@@ -166,7 +166,7 @@ impl PastStates {
             into[..now.words.len()].copy_from_slice(now.words);
             return Some(Owned { entity, owner: now.owner });
         }
-        let told = Told { sent: self.terms.sent, turn: kept.turn, slot: kept.table.slot(nth) };
+        let told = TellingTimes { sent: self.terms.sent, turn: kept.turn, slot: kept.table.slot(nth) };
         let owner = kept.table.at(nth, told.sent_by(at.tick()))?.owner;
         // As far behind the cursor as it is told more rarely than states are sent, but not before it was there.
         let at = at - TickTime::ticks(f64::from(kept.turn - self.terms.sent));
@@ -234,14 +234,14 @@ struct Drawn {
 
 /// In which states a row is told while it changes.
 #[derive(Clone, Copy)]
-struct Told {
+struct TellingTimes {
     /// How many ticks one state is sent after the other, and how many one telling of the row after the other: a multiple of that.
     sent: u32,
     turn: u32,
     slot: u32,
 }
 
-impl Told {
+impl TellingTimes {
     /// The last state up to this one that is sent.
     fn sent_by(&self, tick: Tick) -> Tick {
         Tick::new(tick.get() - tick.get() % self.sent)
@@ -283,7 +283,7 @@ enum Lost {
 
 impl Lost {
     /// The states around a point by which a row is drawn: two up to it, of which this is the second if it has come, and two after it.
-    fn around(self, before: Tick, told: &Told) -> [Option<Tick>; 4] {
+    fn around(self, before: Tick, told: &TellingTimes) -> [Option<Tick>; 4] {
         let next = told.after(before);
         let earlier = told.before(before);
         match self {

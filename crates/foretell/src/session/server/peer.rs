@@ -2,7 +2,7 @@
 
 use super::admission::Roster;
 use super::authority::Ledgers;
-use super::inputs::{Arrivals, InputBuffer, Offered, OfferedInput, StepMessages};
+use super::inputs::{Arrivals, IncomingStepMessages, InputBuffer, Offered, OfferedInput};
 use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
@@ -17,7 +17,7 @@ pub(super) struct Peer<I> {
     pub link: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
-    pub step_messages: StepMessages,
+    pub step_messages: IncomingStepMessages,
     pub view_age: ViewAge,
     pub counters: PeerCounters,
     pub replica: Replica,
@@ -33,7 +33,7 @@ impl<I: Copy + Default> Peer<I> {
             link: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
-            step_messages: StepMessages::default(),
+            step_messages: IncomingStepMessages::default(),
             view_age: ViewAge::new(),
             counters: PeerCounters::default(),
             replica: Replica::new(),

@@ -3,7 +3,7 @@
 use super::config::ServerConfig;
 use crate::session::Outbox;
 use crate::session::allowance::Allowance;
-use crate::session::messages::{Exchange, Inbox, MessageStats, MessagesDatagram, SendError, Sending};
+use crate::session::messages::{Inbox, MessageExchange, MessageStats, MessagesDatagram, SendError, Sending};
 use crate::session::send_window::Fates;
 use crate::time::Instant;
 use crate::wire::Malformed;
@@ -49,7 +49,7 @@ pub(super) enum Taken {
 
 /// Lives as long as the place.
 pub(super) struct PeerMessages {
-    exchange: Exchange,
+    exchange: MessageExchange,
     /// Those to a player who sits at the server, who is told them by the next update.
     here: Vec<ReceivedMessage>,
     /// How many bytes may come, as of `metered`.
@@ -59,7 +59,7 @@ pub(super) struct PeerMessages {
 
 impl PeerMessages {
     pub fn new(messages: &Messages) -> PeerMessages {
-        PeerMessages { exchange: Exchange::of_server(messages), here: Vec::new(), allowed: 0.0, metered: None }
+        PeerMessages { exchange: MessageExchange::of_server(messages), here: Vec::new(), allowed: 0.0, metered: None }
     }
 
     pub fn stats(&self) -> MessageStats {
@@ -111,7 +111,7 @@ impl PeerMessages {
         let bytes = datagram.bytes as f64;
         self.allowed -= bytes;
         if self.exchange.is_of_another(opening) {
-            let mut exchange = Exchange::of_server(inbox.kinds);
+            let mut exchange = MessageExchange::of_server(inbox.kinds);
             exchange.open(opening);
             exchange.receive(now, datagram, inbox)?;
             self.exchange = exchange;

@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::input_schedule::InputSchedule;
 use super::pacing::{Arrived, Pacing};
 use super::server_clock::{Exchange, ServerClock};
-use super::step_messages::StepMessages;
+use super::step_messages::OutgoingStepMessages;
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     pub server_rate: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
-    pub step_messages: StepMessages,
+    pub step_messages: OutgoingStepMessages,
     tick_unwrap: TickUnwrap,
     /// When the last update was.
     updated: Instant,
@@ -53,7 +53,7 @@ impl Link {
             server_rate: ServerClock::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
             inputs: InputSchedule::default(),
-            step_messages: StepMessages::new(at.tick()),
+            step_messages: OutgoingStepMessages::new(at.tick()),
             tick_unwrap: TickUnwrap::new(at.tick(), now),
             updated: now,
         }

@@ -12,4 +12,4 @@ mod tick_unwrap;
 pub(super) use connection::Connection;
 pub(super) use link::{CATCH_UP, Link, ReceivedHead};
 pub(super) use server_clock::ServerClock;
-pub(super) use step_messages::StepMessages;
+pub(super) use step_messages::OutgoingStepMessages;

@@ -19,16 +19,16 @@ struct Sent {
 }
 
 /// Lives as long as a session.
-pub(crate) struct StepMessages {
+pub(crate) struct OutgoingStepMessages {
     list: StepList,
     sent: VecDeque<Sent>,
 }
 
-impl StepMessages {
+impl OutgoingStepMessages {
     /// Of a session that begins in this tick.
-    pub(crate) fn new(begins: Tick) -> StepMessages {
+    pub(crate) fn new(begins: Tick) -> OutgoingStepMessages {
         let list = StepList { opening: begins.get(), first: 0, messages: Vec::new() };
-        StepMessages { list, sent: VecDeque::new() }
+        OutgoingStepMessages { list, sent: VecDeque::new() }
     }
 
     /// Takes a message that is part of the step of `tick`, or of that of the newest one before it, if that is later. Returns its number.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// From one state that was compared to the next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct ComparedTicks {
     pub since: Tick,
     pub tick: Tick,
 }

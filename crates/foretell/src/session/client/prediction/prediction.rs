@@ -3,7 +3,7 @@
 //! At most one comparison per update, with the newest state whose tick is simulated. In an exact session what the server has
 //! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
 
-use super::cause_evidence::Span;
+use super::cause_evidence::ComparedTicks;
 use super::effects::{Effects, Now};
 use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
@@ -170,11 +170,11 @@ impl<W: World> Prediction<W> {
     }
 
     /// Compares the authority's state of `tick` with its prediction. Returns what was found, and between which states.
-    pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, Span) {
+    pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
         let handed = targets.note_owners(snapshot, snapshots, timeline.predicted());
-        let span = Span { since: reconciler.compared(), tick };
+        let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if setup.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
@@ -189,7 +189,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Puts the authority's state, which was found to differ, into the place of the predicted one.
-    pub(crate) fn correct(&mut self, world: &mut W, span: Span, setup: &Setup, report: &mut UpdateLog) {
+    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, setup: &Setup, report: &mut UpdateLog) {
         self.blame(world, span, setup, report);
         report.roll_back(self.timeline.present().since(span.tick));
         self.reconciler.corrections.note_again(span.tick, Causes::default());
@@ -198,7 +198,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
-    fn blame(&mut self, world: &mut W, window: Span, setup: &Setup, report: &mut UpdateLog) {
+    fn blame(&mut self, world: &mut W, window: ComparedTicks, setup: &Setup, report: &mut UpdateLog) {
         if self.reconciler.has_unexplained() && setup.rules.exact {
             let cause = self.cause_of_unexplained(world, window);
             self.reconciler.blame(cause);
@@ -311,7 +311,7 @@ impl<W: World> Prediction<W> {
         }
         snapshots.settle_asked(tick);
         self.asks = Some(tick);
-        let window = Span { since, tick };
+        let window = ComparedTicks { since, tick };
         self.reconciler.causes.take_in(&self.timeline, tick);
         if !self.reconciler.causes.is_explained(tick) {
             let cause = self.cause_of_unexplained(world, window);
@@ -320,13 +320,13 @@ impl<W: World> Prediction<W> {
     }
 
     /// Why a state is another than was predicted, where the one before was not and nothing is known that explains it.
-    fn cause_of_unexplained(&mut self, world: &mut W, window: Span) -> Causes {
+    fn cause_of_unexplained(&mut self, world: &mut W, window: ComparedTicks) -> Causes {
         let repeats = self.timeline.repeats(world, window.since, window.tick);
         if repeats { Causes::ENDS_DIFFER } else { Causes::NONDETERMINISM }
     }
 
     /// The ends have agreed in the first of two states, and for this cause do not in the second.
-    fn note_apart(&mut self, cause: Causes, Span { since, tick }: Span, report: &mut UpdateLog) {
+    fn note_apart(&mut self, cause: Causes, ComparedTicks { since, tick }: ComparedTicks, report: &mut UpdateLog) {
         self.reconciler.causes.part(cause);
         if cause == Causes::ENDS_DIFFER {
             report.events.push(ClientEvent::EndsDiffer { since, tick });

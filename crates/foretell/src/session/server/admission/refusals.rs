@@ -42,7 +42,7 @@ struct Barred {
 
 /// A refusal that was reported.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct ToldRefusal {
     nonce: u64,
     why: Refusal,
     /// When it was said last.
@@ -55,7 +55,7 @@ pub(super) struct Refusals {
     /// Oldest first; at most 64.
     barred: VecDeque<Barred>,
     /// Who was told why, oldest first; at most 64.
-    told: VecDeque<Told>,
+    told: VecDeque<ToldRefusal>,
     /// To be sent with the next update, at most 64.
     pending: Vec<Pending>,
 }
@@ -83,7 +83,7 @@ impl Refusals {
         if let Some(known) = known {
             return awake - core::mem::replace(&mut known.last, awake) >= ASKS_APART;
         }
-        push(&mut self.told, Told { nonce, why, last: awake });
+        push(&mut self.told, ToldRefusal { nonce, why, last: awake });
         true
     }
 

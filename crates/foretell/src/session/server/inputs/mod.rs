@@ -8,4 +8,4 @@ mod step_messages;
 pub(super) use arrivals::Arrivals;
 pub(super) use input_buffer::{InputBuffer, Offered};
 pub(super) use received_inputs::{OfferedInput, ReceivedInputs};
-pub(super) use step_messages::StepMessages;
+pub(super) use step_messages::IncomingStepMessages;

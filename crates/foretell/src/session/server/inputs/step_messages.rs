@@ -36,7 +36,7 @@ struct PutOff {
 
 /// Lives as long as the place.
 #[derive(Default)]
-pub(crate) struct StepMessages {
+pub(crate) struct IncomingStepMessages {
     /// The tick in which the client's session began.
     opening: Option<u32>,
     /// The number of the next that is new.
@@ -45,7 +45,7 @@ pub(crate) struct StepMessages {
     put_off: VecDeque<PutOff>,
 }
 
-impl StepMessages {
+impl IncomingStepMessages {
     /// Takes what is new of those of a datagram, at the server's tick `next`. How many were none of their kind, or too many.
     pub(crate) fn take(&mut self, from: PlayerId, list: &StepList, kinds: &Messages, next: Tick) -> u64 {
         if list.messages.is_empty() || self.opening.is_some_and(|opening| opening > list.opening) {
@@ -144,7 +144,7 @@ mod tests {
         StepList { opening, first, messages: ticks.iter().map(message).collect() }
     }
 
-    fn told(messages: &StepMessages, tick: u32) -> Vec<(u32, u32)> {
+    fn told(messages: &IncomingStepMessages, tick: u32) -> Vec<(u32, u32)> {
         let mut told = Vec::new();
         messages.tell(Tick::new(tick), &mut told);
         told.iter().map(|late| (late.number, late.back)).collect()
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn numbers_up_to_the_last_are_taken() {
-        let (kinds, mut messages) = (Messages::new().with::<Buy>(), StepMessages::default());
+        let (kinds, mut messages) = (Messages::new().with::<Buy>(), IncomingStepMessages::default());
         let list = list(0, u32::MAX - 16, &[5; 16]);
         assert_eq!(messages.take(PlayerId::new(1), &list, &kinds, Tick::new(5)), 0);
         assert_eq!(messages.kept(), 16);
@@ -160,9 +160,10 @@ mod tests {
 
     #[test]
     fn what_was_said_while_the_server_stood_still_waits_for_its_tick() {
-        let (kinds, mut messages, mut given) = (Messages::new().with::<Buy>(), StepMessages::default(), Vec::new());
+        let (kinds, mut messages, mut given) =
+            (Messages::new().with::<Buy>(), IncomingStepMessages::default(), Vec::new());
         messages.take(PlayerId::new(1), &list(0, 0, &[205, 5000]), &kinds, Tick::new(100));
-        let hears = |messages: &mut StepMessages, tick: u32, given: &mut Vec<ReceivedMessage>| {
+        let hears = |messages: &mut IncomingStepMessages, tick: u32, given: &mut Vec<ReceivedMessage>| {
             messages.give(Tick::new(tick), given);
             given.len()
         };
@@ -172,7 +173,8 @@ mod tests {
 
     #[test]
     fn a_client_is_told_of_what_was_later_than_it_has_it_and_not_of_what_another_has_sent() {
-        let (kinds, mut messages, mut given) = (Messages::new().with::<Buy>(), StepMessages::default(), Vec::new());
+        let (kinds, mut messages, mut given) =
+            (Messages::new().with::<Buy>(), IncomingStepMessages::default(), Vec::new());
         messages.take(PlayerId::new(1), &list(0, 0, &[3, 9]), &kinds, Tick::new(5));
         messages.give(Tick::new(5), &mut given);
         assert_eq!((given.len(), told(&messages, 5), told(&messages, 6)), (1, vec![], vec![(0, 1)]));
