@@ -111,11 +111,11 @@ impl Collector for Figures {
         }
         let counters = [
             ("ticks_skipped", "Ticks that were skipped, as the server stood still", status.skipped),
-            ("players_joined", "Players who have joined", status.joins.joined),
-            ("inputs_applied", "Inputs that were applied in their tick", status.inputs.applied),
-            ("inputs_missed", "Ticks of players whose input was missing", status.inputs.missed),
-            ("inputs_absent", "Ticks of players who were lost", status.inputs.absent),
-            ("inputs_late", "Inputs that came after their tick", status.inputs.late),
+            ("players_joined", "Players who have joined", status.totals.joins.joined),
+            ("inputs_applied", "Inputs that were applied in their tick", status.totals.inputs.applied),
+            ("inputs_missed", "Ticks of players whose input was missing", status.totals.inputs.missed),
+            ("inputs_absent", "Ticks of players who were lost", status.totals.inputs.absent),
+            ("inputs_late", "Inputs that came after their tick", status.totals.inputs.late),
             ("datagrams_sent", "Datagrams handed to the network", traffic.sent),
             ("datagrams_sent_bytes", "Bytes in them", traffic.sent_bytes),
             (
@@ -126,7 +126,7 @@ impl Collector for Figures {
             ("datagrams_received", "Datagrams that have come", traffic.received),
             ("datagrams_received_bytes", "Bytes in them", traffic.received_bytes),
             ("hellos_strange", "Hellos with the nonce of another place", traffic.strange_hellos),
-            ("datagrams_malformed", "Datagrams that were malformed", status.malformed),
+            ("datagrams_malformed", "Datagrams that were malformed", status.totals.malformed),
             ("connections_admitted", "Connections that were admitted", traffic.admitted),
             ("connections_not_admitted", "Connections that showed no right to a place", traffic.not_admitted),
             ("connections_crowded_out", "Those of them that made room for others", traffic.crowded_out),
@@ -136,7 +136,7 @@ impl Collector for Figures {
         for (name, help, value) in counters {
             count(&mut to, name, help, &value)?;
         }
-        tell_refused(&mut to, &status.joins)?;
+        tell_refused(&mut to, &status.totals.joins)?;
         let cpu = ProcessTime::try_now().map_or(0.0, |time| time.as_duration().as_secs_f64());
         count(&mut to, "cpu_seconds", "Processor time of the process", &cpu)?;
         tell_ticks(&mut to, &status.tick_times)

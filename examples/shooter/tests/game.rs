@@ -197,7 +197,7 @@ fn over_sockets_everybody_plays_to_the_end() {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     let (status, ends) = runtime.block_on(shooter::sockets::play(3, 4)).expect("a port of this machine");
     assert_eq!(ends, [true; 3]);
-    assert!(status.inputs.applied > 200 && status.malformed == 0, "{status:?}");
+    assert!(status.totals.inputs.applied > 200 && status.totals.malformed == 0, "{status:?}");
 }
 
 #[test]

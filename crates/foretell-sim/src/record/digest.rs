@@ -37,7 +37,7 @@ pub(super) fn client_digest<W: World>(client: &Client<W>) -> u64 {
 /// The published rows, the players, and what came of their inputs.
 pub(super) fn server_digest<W: World>(server: &Server<W>) -> u64 {
     let mut digest = Digest::new();
-    digest.mix(&[server.rows().digest(), u64::from(server.tick().get()), server.malformed()]);
+    digest.mix(&[server.rows().digest(), u64::from(server.tick().get()), server.totals().malformed]);
     for player in server.players() {
         let Some(stats) = server.stats(player) else { continue };
         let PeerStats { datagrams_received, inputs, ledger, snapshots_sent, bytes_sent } = *stats;

@@ -171,10 +171,10 @@ fn a_player_who_leaves_is_gone_for_everybody_and_their_place_is_free() {
     let good_bye = outbox.iter().next().expect("a datagram").1.to_vec();
     let gone = simulation.players.remove(0);
     let server = &mut simulation.server.server;
-    let before = server.inputs();
+    let before = server.totals().inputs;
     server.receive(Instant::from_micros(3_000_000), PeerId(0), &good_bye).expect("well-formed");
     assert_eq!(server.players().collect::<Vec<_>>(), [PlayerId::new(2)]);
-    assert_eq!(server.inputs(), before, "what came of the inputs of all is remembered");
+    assert_eq!(server.totals().inputs, before, "what came of the inputs of all is remembered");
     assert!(before.applied > server.stats(PlayerId::new(2)).expect("there").inputs.applied);
     server.update(Instant::from_micros(3_016_000), &mut simulation.server.world, &mut outbox);
     assert_eq!(simulation.server.world.shooters.len(), 1);

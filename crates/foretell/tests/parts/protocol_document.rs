@@ -1539,7 +1539,7 @@ fn what_the_document_calls_malformed_a_server_refuses() {
     ] {
         assert!(served.server.receive(Instant::ZERO, ME, &datagram).is_err(), "{what}");
     }
-    assert_eq!(served.server.malformed(), 13);
+    assert_eq!(served.server.totals().malformed, 13);
 }
 
 /// The names of the ship and the purse of the first player who joins in tick 1.

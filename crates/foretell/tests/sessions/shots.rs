@@ -291,7 +291,7 @@ fn what_is_drawn_is_found_again_within_half_a_ticks_way_at_any_round_trip_and_pr
         println!("{player}: others are shown {shown:.2} ticks behind, and {said:.2} are said");
         assert!((said - shown).abs() < 0.25, "{player}: {shown} ticks behind, and {said} are said");
     }
-    assert_eq!(server.hits().hits, bots.receipts.len() as u64);
+    assert_eq!(server.totals().hits.hits, bots.receipts.len() as u64);
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn nobody_is_hit_later_after_cover_than_the_receipt_says_and_the_cap_bounds_what
     assert!(bots.receipts.iter().all(|receipt| receipt.rewound() <= cap));
     let is_capped = |receipt: &&Receipt| receipt.lookback.bound == LookbackBound::Cap;
     let capped = bots.receipts.iter().filter(is_capped).count();
-    assert_eq!(simulation.server.server.hits().bounded, capped as u64, "a slow link is no offence");
+    assert_eq!(simulation.server.server.totals().hits.bounded, capped as u64, "a slow link is no offence");
     let slowest = |receipt: &&Receipt| receipt.shooter() == PlayerId::new(6);
     assert!(capped > 50 && bots.receipts.iter().filter(slowest).all(|receipt| is_capped(&receipt)));
     let ledgers = simulation.server.server.players().filter_map(|player| simulation.server.server.ledger(player));

@@ -11,7 +11,7 @@ use crate::native::listen::GatewayConfig;
 use crate::native::server_tick::ServerTick;
 use crate::native::tick_times::TickTimes;
 use crate::native::traffic::{Arrival, Traffic};
-use foretell::session::server::{InputTotals, JoinTotals, ServerEvent};
+use foretell::session::server::{ServerEvent, ServerTotals};
 use foretell::{Outbox, Reason, Rules, Server, Tick, World};
 use std::io;
 use std::net::SocketAddr;
@@ -72,16 +72,12 @@ pub struct Status {
     pub handshakes: usize,
     /// How long each tick since the start took: taking in, stepping, writing, sending, and the hook.
     pub tick_times: TickTimes,
-    /// What has become of the inputs of all players.
-    pub inputs: InputTotals,
-    /// Who has joined the session, and who was refused for which reason. Who was not admitted is in `traffic`.
-    pub joins: JoinTotals,
+    /// What the session has counted. Who was not admitted to it is in `traffic`.
+    pub totals: ServerTotals,
     /// Ticks that were skipped, as the server stood still.
     pub skipped: u64,
     /// Whether it takes nobody new any more.
     pub draining: bool,
-    /// Datagrams that were malformed.
-    pub malformed: u64,
     /// What the network has carried.
     pub traffic: Traffic,
 }
@@ -323,11 +319,9 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
             connections,
             handshakes,
             tick_times: self.tick_times,
-            inputs: self.server.inputs(),
-            joins: self.server.joins(),
+            totals: self.server.totals(),
             skipped: self.skipped,
             draining: self.gateway.is_draining(),
-            malformed: self.server.malformed(),
             traffic: self.gateway.traffic(),
         });
         self.hashes.send_if_modified(|told| {

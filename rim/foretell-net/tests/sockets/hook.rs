@@ -116,7 +116,7 @@ async fn who_has_more_than_they_can_be_told_is_put_out_with_the_reason_and_count
     let put_out = Connected::Closed(Closed::TooLarge);
     play(&mut guests, "it is put out", |guests| guests[0].player.connected() == put_out).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let joins = server.status().joins;
+    let joins = server.status().totals.joins;
     assert_eq!((joins.joined, joins.refused(Refusal::TooLarge), joins.refused_in_all()), (1, 1, 1));
     assert_eq!(server.status().players, 0);
 }

@@ -158,7 +158,7 @@ async fn nonsense_of_strangers_and_of_an_admitted_player_does_not_disturb_the_ot
         guests[0].frame();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    until(&server, "it was heard", |status| status.malformed > 50).await;
+    until(&server, "it was heard", |status| status.totals.malformed > 50).await;
     let agreed = guests[0].agreed();
     play(&mut guests, "it plays on", |guests| all_agree(guests, agreed + 50)).await;
     // Messages of the stream that nobody has asked for: more than may wait.

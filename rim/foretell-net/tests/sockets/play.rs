@@ -27,7 +27,7 @@ async fn two_players_join_with_tokens_and_each_sees_the_other_move() {
     let other = guests[1].player.client().player().expect("a player");
     assert!(views.iter().any(|view| view.owner == other && view.pose().position[0] > 0.1), "{views:?}");
     let status = server.status();
-    assert_eq!((status.players, status.connections, status.malformed), (2, 2, 0));
+    assert_eq!((status.players, status.connections, status.totals.malformed), (2, 2, 0));
     assert_eq!(status.traffic.strange_hellos, 0);
     guests.pop().expect("bob").player.leave().await;
     let mut status = server.watch();
@@ -202,8 +202,8 @@ async fn what_a_player_says_of_themselves_and_their_account_the_game_judges_and_
     let config = JoinConfig { data: vec![0; 1001], ..JoinConfig::new(rules()) };
     let error = join_with(&server.url("127.0.0.1"), token("bob"), config).await.err().expect("too long").to_string();
     assert_eq!(error, "1001 bytes are to be said of a player with the join, and at most 1000 can be");
-    until(&server, "both are counted", |status| status.joins.refused(Refusal::ByGame("".into())) == 2).await;
-    assert_eq!(server.status().joins.joined, 0);
+    until(&server, "both are counted", |status| status.totals.joins.refused(Refusal::ByGame("".into())) == 2).await;
+    assert_eq!(server.status().totals.joins.joined, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use super::config::{ServerConfig, Settings};
 use super::local_seat::LocalTurn;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
-use super::stats::{HitTotals, InputTotals, JoinTotals, PeerStats};
+use super::stats::{PeerStats, ServerTotals};
 use super::update_report::ServerFrame;
 use crate::session::client::Show;
 use crate::session::messages::check_size;
@@ -337,25 +337,9 @@ impl<W: World> Server<W> {
         self.stats(player).map(|stats| &stats.ledger)
     }
 
-    /// What has become of the inputs of all players since the start, of those who have left too. What a player has missed since they were
-    /// last heard counts once they are heard again, or are lost: then as absent.
-    pub fn inputs(&self) -> InputTotals {
-        self.pipeline.input_totals()
-    }
-
-    /// What was hit.
-    pub fn hits(&self) -> HitTotals {
-        self.pipeline.hits
-    }
-
-    /// Who has joined, and who was refused for which reason.
-    pub fn joins(&self) -> JoinTotals {
-        self.pipeline.joins
-    }
-
-    /// How many datagrams were refused because they were malformed or from nobody known.
-    pub fn malformed(&self) -> u64 {
-        self.pipeline.malformed
+    /// The counters of all since the start.
+    pub fn totals(&self) -> ServerTotals {
+        self.pipeline.totals()
     }
 
     /// How much it keeps of what has come and is not done with: substituted ticks, changes outside of steps, events, late

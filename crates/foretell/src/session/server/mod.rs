@@ -32,5 +32,5 @@ pub use endpoint::{PeerCall, Server, ServerTap};
 pub(in crate::session) use local_seat::{LocalInput, LocalSight, LocalStep, LocalTurn};
 pub use peer_messages::To;
 pub use schedule::CATCH_UP_TICKS_MAX;
-pub use stats::{HitTotals, InputTotals, JoinTotals, PeerStats};
+pub use stats::{HitTotals, InputTotals, JoinTotals, PeerStats, ServerTotals};
 pub use update_report::{LateInput, ServerEvent, ServerFrame};

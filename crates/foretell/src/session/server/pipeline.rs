@@ -15,7 +15,7 @@ use super::roster_follower::RosterFollower;
 use super::schedule::TickSchedule;
 use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
-use super::stats::{HitTotals, InputTotals, JoinTotals};
+use super::stats::ServerTotals;
 use super::update_report::{LateInput, ServerEvent, UpdateLog};
 use super::view_age::{LookbackTerms, ViewSample};
 use crate::session::packet::DatagramKind;
@@ -44,13 +44,8 @@ pub(super) struct Pipeline<I> {
     exact: ExactSession,
     downlink: StateSender<I>,
     pub frame: UpdateLog,
-    /// How many datagrams were refused.
-    pub malformed: u64,
-    /// Who has joined or was refused.
-    pub joins: JoinTotals,
-    pub hits: HitTotals,
-    /// The inputs of those who have left.
-    past_inputs: InputTotals,
+    /// With the inputs of those who have left.
+    totals: ServerTotals,
 }
 
 impl<I: Input> Pipeline<I> {
@@ -67,10 +62,7 @@ impl<I: Input> Pipeline<I> {
             exact: ExactSession::new(rules),
             downlink: StateSender::new(rules),
             frame: UpdateLog::with_room(),
-            malformed: 0,
-            joins: JoinTotals::default(),
-            hits: HitTotals::default(),
-            past_inputs: InputTotals::default(),
+            totals: ServerTotals::default(),
             settings,
         }
     }
@@ -80,7 +72,7 @@ impl<I: Input> Pipeline<I> {
         let now = self.schedule.note(now);
         let result = self.read(now, peer, datagram);
         self.follow_roster();
-        self.malformed += u64::from(result.is_err());
+        self.totals.malformed += u64::from(result.is_err());
         result
     }
 
@@ -202,7 +194,7 @@ impl<I: Input> Pipeline<I> {
         state.note_contacts(tick, &output.contacts);
         let told = self.frame.receipts().len();
         for receipt in output.hits.iter().map(|hit| receipt(hit, tick, rate, roster)) {
-            self.hits.note(&receipt);
+            self.totals.hits.note(&receipt);
             self.frame.note_receipt(receipt);
         }
         if roster.settle_turnover() {
@@ -245,10 +237,10 @@ impl<I: Input> Pipeline<I> {
         self.frame.finish();
     }
 
-    /// What has become of the inputs of all players.
-    pub fn input_totals(&self) -> InputTotals {
-        let mut totals = self.past_inputs;
-        self.roster.members().iter().for_each(|member| totals.add(&member.peer.counters));
+    /// With the inputs of those who are here.
+    pub fn totals(&self) -> ServerTotals {
+        let mut totals = self.totals;
+        self.roster.members().iter().for_each(|member| totals.inputs.add(&member.peer.counters));
         totals
     }
 
@@ -351,9 +343,9 @@ impl<I: Input> Pipeline<I> {
 
     /// Tells all parts who has come, gone and moved.
     fn follow_roster(&mut self) {
-        let Pipeline { settings, schedule, roster, exact, authority, joins, past_inputs, frame, .. } = self;
+        let Pipeline { settings, schedule, roster, exact, authority, totals, frame, .. } = self;
         let (messages, next) = (&settings.rules.messages, schedule.next());
-        RosterFollower { messages, next, roster, exact, authority, joins, past_inputs, frame }.follow();
+        RosterFollower { messages, next, roster, exact, authority, totals, frame }.follow();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).

@@ -4,7 +4,7 @@ use super::admission::{Change, Roster};
 use super::authority::SharedMode;
 use super::exact::ExactSession;
 use super::peer::Peer;
-use super::stats::{InputTotals, JoinTotals};
+use super::stats::ServerTotals;
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::time::Tick;
 use crate::world::{Input, Messages, PlayerId, Seat};
@@ -18,8 +18,7 @@ pub(super) struct RosterFollower<'a, I> {
     pub roster: &'a mut Roster<Peer<I>>,
     pub exact: &'a mut ExactSession,
     pub authority: &'a mut SharedMode,
-    pub joins: &'a mut JoinTotals,
-    pub past_inputs: &'a mut InputTotals,
+    pub totals: &'a mut ServerTotals,
     pub frame: &'a mut UpdateLog,
 }
 
@@ -38,7 +37,7 @@ impl<I: Input> RosterFollower<'_, I> {
                     }
                     let peer = Peer::new(next, self.messages).seated(seat);
                     self.change_peer(player, |known| *known = peer);
-                    self.joins.joined += 1;
+                    self.totals.joins.joined += 1;
                     Some(ServerEvent::Joined(player))
                 }
                 Change::Greeted { player, is_here } => {
@@ -66,11 +65,11 @@ impl<I: Input> RosterFollower<'_, I> {
                     if was_lost {
                         peer.counters.note_lost();
                     }
-                    self.past_inputs.add_past(peer.counters.stats.inputs);
+                    self.totals.inputs.add_past(peer.counters.stats.inputs);
                     Some(ServerEvent::Left { player, why })
                 }
                 Change::Refused { peer, player, why } => {
-                    self.joins.note_refused(why);
+                    self.totals.joins.note_refused(why);
                     Some(ServerEvent::Refused { peer, player, why })
                 }
             };

@@ -20,6 +20,20 @@ pub struct PeerStats {
     pub ledger: Ledger,
 }
 
+/// Counters of a server, since its start, of all who are or were here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ServerTotals {
+    /// Datagrams that were refused because they were malformed or from nobody known.
+    pub malformed: u64,
+    /// Who has joined, and who was refused for which reason.
+    pub joins: JoinTotals,
+    /// What has become of the inputs of all players. What a player has missed since they were last heard counts once they are heard
+    /// again, or are lost: then as absent.
+    pub inputs: InputTotals,
+    /// What was hit.
+    pub hits: HitTotals,
+}
+
 /// What has become of the inputs of a player, or of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InputTotals {

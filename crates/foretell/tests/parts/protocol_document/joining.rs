@@ -159,5 +159,5 @@ fn hellos_and_good_byes_that_the_document_calls_malformed_are_refused() {
         assert!(served.server.receive(Instant::ZERO, ME, &datagram).is_err(), "{what}");
     }
     served.update(0);
-    assert_eq!((served.server.malformed(), served.world.joined.len()), (8, 0));
+    assert_eq!((served.server.totals().malformed, served.world.joined.len()), (8, 0));
 }

@@ -229,7 +229,7 @@ impl Net {
     }
 
     pub fn joins(&self) -> JoinTotals {
-        self.server.joins()
+        self.server.totals().joins
     }
 
     /// How often somebody was refused for this reason, as the server has reported it.

@@ -33,7 +33,7 @@ fn what_is_said_with_a_join_and_the_account_come_once_and_whole_over_any_link() 
         assert_eq!(simulation.server.server.account_of(anna), Some("account 0"));
         let pawn = simulation.players[0].world.pawns.owned_by(anna).next().expect("on her own client");
         assert_eq!(&*pawn.name, "Anna");
-        assert_eq!(simulation.server.server.malformed(), 0);
+        assert_eq!(simulation.server.server.totals().malformed, 0);
     }
 }
 
@@ -71,7 +71,7 @@ fn whom_the_game_does_not_let_in_is_told_its_words_and_the_world_never_hears_of_
         assert_eq!(watch.clients, [(mallory, ClientEvent::Refused(why))], "seed {seed}");
         assert_eq!(why.to_string(), "no Mallory here");
         assert_eq!(watch.server, [ServerEvent::Refused { peer: PeerId(0), player: None, why }]);
-        let joins = simulation.server.server.joins();
+        let joins = simulation.server.server.totals().joins;
         assert_eq!((joins.joined, joins.refused(Refusal::ByGame("".into()))), (0, 1));
         assert!(simulation.server.world.joined.is_empty() && simulation.server.world.left.is_empty());
         // Both places are free.

@@ -131,7 +131,7 @@ fn who_looks_on_predicts_nothing_whatever_it_asks_for() {
     let seen = views(&simulation, onlooker);
     assert_eq!((seen.len(), seen.iter().filter(|view| view.source == Source::Predicted).count()), (2, 0));
     assert!(simulation.players[onlooker].world.played.is_empty());
-    assert_eq!(simulation.server.server.malformed(), 0);
+    assert_eq!(simulation.server.server.totals().malformed, 0);
 }
 
 #[test]

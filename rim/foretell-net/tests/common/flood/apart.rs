@@ -309,7 +309,7 @@ impl Measured {
         let (applied, missed) = stats.fold((0, 0), |sum, one| (sum.0 + one.inputs.applied, sum.1 + one.inputs.missed));
         let traffic = self.gateway.traffic();
         let doors = [traffic.admitted, self.joined, traffic.strange_hellos, traffic.retried];
-        let counted = [&[applied, missed, traffic.received, self.server.malformed()][..], &doors].concat();
+        let counted = [&[applied, missed, traffic.received, self.server.totals().malformed][..], &doors].concat();
         let counted: [u64; 8] = counted.try_into().expect("as many");
         let since = |which: usize| counted[which].saturating_sub(self.counted[which]);
         let process = u64::try_from(self.process.elapsed().as_micros()).expect("short");
