@@ -18,7 +18,8 @@ const FOLDERS: [Folder; 14] = [
         layers: &[
             &["initial_capacity", "causes", "curves", "join_request"],
             &["config", "snapshots"],
-            &["update_report", "handshake", "link", "setup", "stats"],
+            &["stats"],
+            &["update_report", "handshake", "link", "setup"],
             &["authority", "message_link", "recordable_calls", "update_log"],
             &["input_datagram", "prediction", "presentation"],
             &["authority_handoff"],
@@ -78,7 +79,7 @@ const FOLDERS: [Folder; 14] = [
             &["presentation"],
         ],
     },
-    Folder { path: "session/client/authority", layers: &[&["grant"], &["table"]] },
+    Folder { path: "session/client/authority", layers: &[&["captures"], &["grant"], &["table"]] },
     Folder {
         path: "session/server",
         layers: &[

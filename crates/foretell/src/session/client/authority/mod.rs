@@ -1,5 +1,6 @@
 //! Shared mode: what this client has authority over, its requests, and what goes up of it.
 
+mod captures;
 mod grant;
 mod table;
 

@@ -83,7 +83,7 @@ impl AuthorityTable {
 
     pub(crate) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
         if let Some(grant) = self.moved(entity) {
-            grant.capture(tick, words);
+            grant.captures.push(tick, words);
         }
     }
 
@@ -102,7 +102,7 @@ impl AuthorityTable {
     /// Puts what the game says of an entity into its row: as it was captured.
     pub(crate) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
         if let Some(grant) = self.grants.get(key.entity).filter(|grant| grant.writes(key)) {
-            kind.copy_owned(&grant.row, row);
+            kind.copy_owned(&grant.captures.newest().row, row);
         }
     }
 
@@ -269,11 +269,11 @@ impl AuthorityTable {
         // The newest of each first.
         let carried = rows
             .take(HELD_ROWS_MAX)
-            .take_while(|(_, grant)| fits(&grant.row_at(grant.row_at, newest, &grant.row)))
+            .take_while(|(_, grant)| fits(&grant.held_row(grant.captures.newest(), newest)))
             .count();
-        let between = self.to_send().flat_map(|(_, grant)| grant.between.iter().rev().map(move |row| (grant, row)));
-        for (grant, (tick, words)) in between.take(HELD_ROWS_MAX - carried) {
-            if !fits(&grant.row_at(*tick, newest, words)) {
+        let between = self.to_send().flat_map(|(_, grant)| grant.captures.between().map(move |one| (grant, one)));
+        for (grant, capture) in between.take(HELD_ROWS_MAX - carried) {
+            if !fits(&grant.held_row(capture, newest)) {
                 break;
             }
         }
@@ -292,7 +292,7 @@ impl AuthorityTable {
         for at in (first..count).chain(0..first) {
             let is_sent = self.to_send().any(|(index, _)| index == at);
             let grant = &mut self.grants.values_mut()[at];
-            grant.between.clear();
+            grant.captures.note_sent();
             if !is_sent {
                 continue;
             }
