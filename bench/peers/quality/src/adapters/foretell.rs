@@ -182,8 +182,8 @@ impl Peer for Session {
     }
 
     fn counts(&mut self, player: usize) -> Counts {
-        let stats = self.players[player].client.stats();
-        Counts { rollbacks: stats.prediction.rollbacks, resimulated: stats.prediction.resimulated }
+        let stats = self.players[player].client.stats().prediction;
+        Counts { rollbacks: stats.rollbacks, resimulated: stats.resimulated }
     }
 }
 

@@ -382,20 +382,16 @@ impl<W: World> ClientSession<W> {
         self.link.pacing.at_instant(now)
     }
 
-    /// Adds what is measured now.
-    pub(super) fn measure(&self, stats: &mut ClientStats) {
-        let Link { connection, server_rate, pacing, .. } = &self.link;
+    /// The same with what is measured now.
+    pub(super) fn measured(&self, mut stats: ClientStats) -> ClientStats {
         let playout = &self.local.presentation.remote.playout;
-        stats.network.rtt = connection.rtt();
-        stats.clock.speed = pacing.speed() / server_rate.speed();
-        stats.clock.drift_ppm = server_rate.drift_ppm();
-        stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
-        stats.inputs.slack_asked_ticks = pacing.asked().0;
+        self.link.measure(&mut stats);
         stats.prediction.outcomes = self.local.snapshots.outcomes();
         stats.playout = PlayoutStats {
             delay_ticks: playout.delay_ticks(),
-            speed: playout.speed() / server_rate.speed(),
+            speed: playout.speed() / self.link.server_rate.speed(),
             orphans: self.local.snapshots.orphans() as u64,
         };
+        stats
     }
 }

@@ -361,9 +361,8 @@ impl<W: World> Client<W> {
 
     /// Counters and measurements since the session began.
     pub fn stats(&self) -> ClientStats {
-        let mut stats = self.report.stats;
-        self.session().into_iter().for_each(|session| session.measure(&mut stats));
-        stats
+        let counted = self.report.stats;
+        self.session().map_or(counted, |session| session.measured(counted))
     }
 
     /// How much it keeps of what is not done with: substituted ticks, changes outside of steps, corrections, events, messages both

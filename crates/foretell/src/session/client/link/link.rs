@@ -8,6 +8,7 @@ use super::step_messages::OutgoingStepMessages;
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
+use crate::session::client::stats::ClientStats;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use core::time::Duration;
@@ -66,6 +67,16 @@ impl Link {
     /// The tick of a snapshot that comes now; `None` where it can't be true.
     pub(crate) fn widen(&mut self, now: Instant, low16: u16) -> Option<Tick> {
         self.tick_unwrap.widen(now, low16, self.rate())
+    }
+
+    /// Adds what is measured now.
+    pub(crate) fn measure(&self, stats: &mut ClientStats) {
+        let Link { connection, server_rate, pacing, .. } = self;
+        stats.network.rtt = connection.rtt();
+        stats.clock.speed = pacing.speed() / server_rate.speed();
+        stats.clock.drift_ppm = server_rate.drift_ppm();
+        stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
+        stats.inputs.slack_asked_ticks = pacing.asked().0;
     }
 
     /// This snapshot was compared or adopted: its tick is certain.
