@@ -15,7 +15,7 @@ use super::sent_datagrams::{SentDatagrams, SettledDatagram};
 use super::shown_state::{Limits, Shown};
 use super::shown_writer::ShownWriter;
 use super::slot_set::SlotSet;
-use super::viewpoint::Viewpoint;
+use super::viewpoint::{Claims, Viewpoint};
 use super::waiting_rows::WaitingRows;
 use crate::session::received::Received;
 use crate::session::send_window::Fates;
@@ -285,7 +285,9 @@ impl ShownLane {
 
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
-        self.waiting.rank(of, viewpoint, most, &self.rows, &self.given);
+        let ShownLane { rows, waiting, given, .. } = self;
+        let (waiting, ranking) = waiting.ranking_of_all();
+        viewpoint.rank(of, Claims { waiting, rows, given }, most, ranking);
     }
 
     /// The number of the next datagram.

@@ -15,10 +15,15 @@ const OLD_TICKS: f32 = 40.0;
 /// What was as urgent as this part of what just had room in one state is looked at in the next.
 const CUTOFF_PART: f32 = 0.75;
 
-/// From which urgency on rows were looked at last, so that mostly most need not be looked at: less was not urgent enough then, and
-/// most is not yet. It decides nothing: where too few are as urgent, all are looked at.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Cutoff(f32);
+/// The numbers of rows in the order in which they are told. Kept from state to state.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Ranking {
+    /// What is told first stands last.
+    pub slots: Vec<u32>,
+    /// From which urgency on rows were looked at, so that mostly most need not be: they were not urgent enough for the last state, and
+    /// are not yet. Where too few are as urgent, all are looked at.
+    cutoff: f32,
+}
 
 /// What is reckoned for the rows of a block at once.
 type Block<T> = [T; BLOCK as usize];
@@ -58,16 +63,10 @@ impl Viewpoint {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
     /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often.
-    pub(super) fn rank(
-        &mut self,
-        of: &Shown<'_>,
-        claims: Claims<'_>,
-        most: usize,
-        cutoff: &mut Cutoff,
-        into: &mut Vec<u32>,
-    ) {
+    pub(super) fn rank(&mut self, of: &Shown<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
+        let most = most.max(1);
         self.look(of);
-        self.collect(of, &claims, cutoff.0);
+        self.collect(of, &claims, into.cutoff);
         if self.ranked.len() < most {
             self.collect(of, &claims, 0.0);
         }
@@ -76,9 +75,9 @@ impl Viewpoint {
             self.ranked.select_nth_unstable(rest);
         }
         self.ranked[rest..].sort_unstable();
-        *cutoff = Cutoff(self.ranked.get(rest).map_or(0.0, |least| least.value() * CUTOFF_PART));
-        into.clear();
-        into.extend(self.ranked.iter().map(|rank| !rank.number()));
+        into.cutoff = self.ranked.get(rest).map_or(0.0, |least| least.value() * CUTOFF_PART);
+        into.slots.clear();
+        into.slots.extend(self.ranked.iter().map(|rank| !rank.number()));
     }
 
     /// Takes in the rows that wait and are at least so urgent.
@@ -141,13 +140,11 @@ impl Viewpoint {
             for (nth, nearest) in nearest.iter_mut().enumerate() {
                 let [x, y, z] = [0, 1, 2].map(|axis| axes[axis][nth] - own[axis]);
                 let squared = x * x + y * y + z * z;
-                *nearest = if squared < *nearest { squared } else { *nearest };
+                // What is not a number stays so.
+                *nearest = if squared >= *nearest { *nearest } else { squared };
             }
         }
-        for (nearest, x) in nearest.iter_mut().zip(axes[0]) {
-            *nearest = if !x.is_nan() && *nearest > NEAR_SQR_M { *nearest } else { NEAR_SQR_M };
-        }
-        nearest
+        nearest.map(|squared| if squared > NEAR_SQR_M { squared } else { NEAR_SQR_M })
     }
 }
 
@@ -202,9 +199,10 @@ mod tests {
     ) -> Vec<u16> {
         let (changes, paces) = (RecentChanges::new(), Paces::every(1));
         let of = Shown { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
-        let (mut slots, mut cutoff) = (Vec::new(), Cutoff(cutoff));
+        let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given: &SlotSet::default() };
-        Viewpoint::default().rank(&of, claims, most, &mut cutoff, &mut slots);
+        Viewpoint::default().rank(&of, claims, most, &mut ranking);
+        let slots = ranking.slots;
         let first = slots.len() - most.min(slots.len());
         slots[first..].iter().filter_map(|slot| Some(rows.name(*slot)?.key.entity.counter())).collect()
     }
@@ -230,8 +228,9 @@ mod tests {
             ([0.0, 32.0], since(15)),
             ([0.0, -32.0], since(17)),
             ([f32::NAN, 0.0], since(1)),
+            ([500.0, f32::NAN], since(1)),
             ([1.0, 1.0], since(1)),
         ];
-        assert_eq!(ranked(&scene(&rocks), 5, 0.0), [2, 1, 3, 5, 4]);
+        assert_eq!(ranked(&scene(&rocks), 6, 0.0), [2, 1, 3, 6, 5, 4]);
     }
 }

@@ -3,10 +3,8 @@
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
 use super::row_teller::RowTeller;
-use super::shown_state::Shown;
 use super::slot_set::{BLOCK, SlotSet};
-use super::viewpoint::{Claims, Cutoff, Viewpoint};
-use alloc::vec::Vec;
+use super::viewpoint::Ranking;
 use core::cmp::Reverse;
 
 /// Lives as long as the place.
@@ -14,15 +12,14 @@ use core::cmp::Reverse;
 pub(super) struct WaitingRows {
     slots: SlotSet,
     /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
-    ranked: Vec<u32>,
-    cutoff: Cutoff,
+    ranking: Ranking,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: SlotSet::default(), ranked: Vec::new(), cutoff: Cutoff::default(), has_left: false }
+        WaitingRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
     }
 
     /// The row with this number is to be told.
@@ -54,29 +51,25 @@ impl WaitingRows {
 
     /// All have room: they are told in the order of their numbers, as neighbours take the fewest bits.
     pub(super) fn sort(&mut self) {
-        self.ranked.clear();
+        self.ranking.slots.clear();
     }
 
-    /// What matters most is told first; at most `most` are told. Those come first that were `given` away by the client.
-    pub(super) fn rank(
-        &mut self,
-        of: &Shown<'_>,
-        viewpoint: &mut Viewpoint,
-        most: usize,
-        rows: &ClientRows,
-        given: &SlotSet,
-    ) {
-        let WaitingRows { slots, ranked, cutoff, .. } = self;
-        viewpoint.rank(of, Claims { waiting: slots, rows, given }, most, cutoff, ranked);
+    /// Those that wait, and their ranking: what matters most is told first.
+    pub(super) fn ranking_of_all(&mut self) -> (&SlotSet, &mut Ranking) {
+        (&self.slots, &mut self.ranking)
     }
 
     /// Tells as many as have room.
     pub(super) fn write(&mut self, to: &mut RowTeller<'_, '_, '_>) {
-        if self.ranked.is_empty() {
+        if self.ranking.slots.is_empty() {
             self.write_in_order(to);
             self.has_left = true;
         } else {
             self.write_ranked(to);
+            // Where rows were so short that there is room for more than was ranked.
+            if self.ranking.slots.is_empty() {
+                self.write_in_order(to);
+            }
         }
         self.has_left &= !self.is_empty();
     }
@@ -99,11 +92,11 @@ impl WaitingRows {
 
     /// Of what matters most as much as has room together, by its number; what that leaves is filled up the same way.
     fn write_ranked(&mut self, to: &mut RowTeller<'_, '_, '_>) {
-        while !self.ranked.is_empty() {
+        while !self.ranking.slots.is_empty() {
             let first = self.choose(to);
-            let told = self.ranked[first..].iter().rev().take_while(|slot| to.tell(**slot)).count();
-            let left = self.ranked.len() - told;
-            self.ranked.drain(left..).for_each(|slot| self.slots.remove(slot));
+            let told = self.ranking.slots[first..].iter().rev().take_while(|slot| to.tell(**slot)).count();
+            let left = self.ranking.slots.len() - told;
+            self.ranking.slots.drain(left..).for_each(|slot| self.slots.remove(slot));
             if left > first {
                 return;
             }
@@ -113,14 +106,14 @@ impl WaitingRows {
     /// Sorts by their numbers what matters most and mostly has room together, at least one: the lowest stands last. Returns where
     /// that begins.
     fn choose(&mut self, to: &mut RowTeller<'_, '_, '_>) -> usize {
-        to.read_ahead(self.ranked.iter().rev().copied());
+        to.read_ahead(self.ranking.slots.iter().rev().copied());
         let mut bits = 0;
-        let have_room = self.ranked.iter().rev().take_while(|slot| {
+        let have_room = self.ranking.slots.iter().rev().take_while(|slot| {
             bits += to.bits_usual(**slot);
             to.to.has_room(bits)
         });
-        let first = self.ranked.len() - have_room.count().max(1);
-        self.ranked[first..].sort_unstable_by_key(|slot| Reverse(*slot));
+        let first = self.ranking.slots.len() - have_room.count().max(1);
+        self.ranking.slots[first..].sort_unstable_by_key(|slot| Reverse(*slot));
         first
     }
 }
