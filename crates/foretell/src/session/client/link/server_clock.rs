@@ -8,9 +8,6 @@
 //! and the way down is the offset of the clocks, wrong by at most half of the time that the round trip took beyond its minimum. Of a
 //! quarter of a second the fastest of either way counts; the drift is the slope of a line through these offsets, each with the
 //! weight of how wrong it may be.
-//!
-//! A line also leans where an offset jumps, as a clock was set or time under way has moved from one way to the other. But a drift goes
-//! on, and a jump lies in one half of the windows: no more of a slope is believed than either half shows.
 
 use crate::math::f64::{exp, sqrt};
 use crate::time::{Instant, TickRate, TickTime};
@@ -41,8 +38,6 @@ const TORN_WINDOWS: usize = 1;
 const ROUTE_WINDOWS: usize = 16;
 /// Round trips that differ by less are those of one route, in microseconds each way.
 const ROUTE_MICROS: f64 = 5_000.0;
-/// Offsets that are further from a line than their round trips explain, by this many microseconds, are on no line.
-const OFF_LINE_MICROS: f64 = 2_000.0;
 
 /// A datagram to the server and one back that names it.
 #[derive(Clone, Copy, Debug)]
@@ -92,18 +87,6 @@ struct Line {
     scatter: f64,
     /// The shortest round trip, in microseconds.
     fastest: i64,
-}
-
-/// Weighted sums over windows, of which a line of least squares is made.
-struct Moments {
-    /// Seconds since the session's start, and the offset in microseconds there.
-    centre: (f64, f64),
-    /// Of the squared seconds from the centre.
-    squares: f64,
-    /// Of these seconds by offsets: over `squares` their slope.
-    rising: f64,
-    /// The same by round trips.
-    slowing: f64,
 }
 
 /// What is known of how much the server's clock gains on the client's.
@@ -262,7 +245,8 @@ impl ServerClock {
     /// Whether the last windows have all been on one side of the line, by more than their scatter explains.
     fn has_broken(&mut self, newest: Window) -> bool {
         let Some(line) = self.line else { return false };
-        let (off, ahead_s) = (self.beyond(line, newest), self.seconds(newest) - line.centre.0);
+        let ahead_s = self.seconds(newest) - line.centre.0;
+        let off = as_f64(newest.offset()) - line.centre.1 - line.slope * ahead_s;
         let wrong = 2.0 * excess(newest, line.fastest) + 3.0 * line.scatter + 2.0 * line.accuracy * ahead_s.abs();
         self.off_line = match (off.abs() > wrong, off > 0.0) {
             (false, _) => 0,
@@ -272,68 +256,19 @@ impl ServerClock {
         self.off_line.unsigned_abs() as usize >= BREAK_WINDOWS
     }
 
-    /// The line that the drift is taken from.
+    /// The line through all windows by weighted least squares, with what was known of its slope before.
     fn fit(&self) -> Option<Line> {
         let fastest = self.windows.iter().map(Window::round).min()?;
-        let line = self.line_of_slower().or_else(|| self.line_through(&self.windows, fastest))?;
-        Some(Line { fastest, ..line })
-    }
-
-    /// The line through the windows since the ways grew longer. Beside a shorter round trip each of them may be wrong by half of the
-    /// difference, and within that no drift is seen; so as soon as they are as many as those before, they count alone. Where they
-    /// are on no line, something else has changed, and those before are needed to know that it was no drift.
-    fn line_of_slower(&self) -> Option<Line> {
-        let before = self.windows.len().saturating_sub(self.slower);
-        let slower = &self.windows[before..];
-        if slower.len() < before.max(BREAK_WINDOWS) {
-            return None;
-        }
-        // One in which a clock was set may seem the fastest.
-        let [_, fastest] = slower.iter().map(Window::round).fold([i64::MAX; 2], |[least, next], round| {
-            if round < least { [round, least] } else { [least, next.min(round)] }
-        });
-        let line = self.line_through(slower, fastest)?;
-        let is_on_it = |window: &Window| {
-            let wrong = 2.0 * excess(*window, fastest) + 3.0 * line.scatter + OFF_LINE_MICROS;
-            self.beyond(line, *window).abs() <= wrong
-        };
-        slower.iter().all(is_on_it).then_some(line)
-    }
-
-    /// The line through windows by weighted least squares, with what was known of its slope before.
-    fn line_through(&self, windows: &[Window], fastest: i64) -> Option<Line> {
-        let newest_s = self.seconds(*windows.last()?);
+        let newest_s = self.seconds(*self.windows.last()?);
         // The harmonic mean: as far as the better half is from its line, whatever the worse does.
-        let inverse: f64 = windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
-        let scatter = as_f64(i64::try_from(windows.len()).unwrap_or(i64::MAX)) / inverse;
+        let inverse: f64 = self.windows.iter().map(|window| 1.0 / (excess(*window, fastest) + RESOLUTION_MICROS)).sum();
+        let scatter = as_f64(i64::try_from(self.windows.len()).unwrap_or(i64::MAX)) / inverse;
         let weight = |window: Window| {
             let wrong = scatter + excess(window, fastest);
             exp(-LN_2 * (newest_s - self.seconds(window)) / HALF_LIFE_S) / (wrong * wrong)
         };
-        let Moments { centre, squares, rising, slowing } = self.moments(windows, weight);
-        let Drift { ppm: known, accuracy_ppm: accuracy } = self.known;
-        // As much of the slope as one way that gets slower would explain is no drift.
-        let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
-        let shown_by = |half: &[Window]| {
-            let Moments { squares, rising, slowing, .. } = self.moments(half, weight);
-            (rising / squares - known) * measured.signum() + (slowing / squares).abs() / 2.0 + sqrt(1.0 / squares)
-        };
-        // Of an odd number the halves share one. One window alone shows no slope.
-        let half = windows.len().div_ceil(2);
-        let shown = match half {
-            1 => accuracy,
-            _ => shown_by(&windows[..half]).min(shown_by(&windows[windows.len() - half..])),
-        };
-        let drift = known + measured.signum() * (measured.abs() - explained).min(shown).max(0.0);
-        let known_s = self.known_at.since(self.began).as_secs_f64();
-        let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
-        let slope = (drift * squares + known * known_as) / (squares + known_as);
-        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
-    }
-
-    fn moments(&self, windows: &[Window], weight: impl Fn(Window) -> f64) -> Moments {
         let (mut sum, mut seconds, mut offsets) = (0.0, 0.0, 0.0);
-        for window in windows {
+        for window in &self.windows {
             let weight = weight(*window);
             sum += weight;
             seconds += weight * self.seconds(*window);
@@ -341,18 +276,20 @@ impl ServerClock {
         }
         let centre = (seconds / sum, offsets / sum);
         let (mut squares, mut rising, mut slowing) = (f64::MIN_POSITIVE, 0.0, 0.0);
-        for window in windows {
+        for window in &self.windows {
             let (weight, apart_s) = (weight(*window), self.seconds(*window) - centre.0);
             squares += weight * apart_s * apart_s;
             rising += weight * apart_s * (as_f64(window.offset()) - centre.1);
-            slowing += weight * apart_s * as_f64(window.round());
+            slowing += weight * apart_s * as_f64(window.round() - fastest);
         }
-        Moments { centre, squares, rising, slowing }
-    }
-
-    /// How far a window's offset is above a line; below it where negative.
-    fn beyond(&self, line: Line, window: Window) -> f64 {
-        as_f64(window.offset()) - line.centre.1 - line.slope * (self.seconds(window) - line.centre.0)
+        let Drift { ppm: known, accuracy_ppm: accuracy } = self.known;
+        // As much of the slope as one way that gets slower would explain is no drift.
+        let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
+        let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
+        let known_s = self.known_at.since(self.began).as_secs_f64();
+        let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
+        let slope = (drift * squares + known * known_as) / (squares + known_as);
+        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
     }
 
     /// When a window began, in seconds since the session's start.
@@ -361,9 +298,9 @@ impl ServerClock {
     }
 }
 
-/// By how much a window's offset may be wrong, in microseconds: half of what its round trip differs by from the fastest one.
+/// By how much a window's offset may be wrong, in microseconds: half of its round trip beyond the shortest one.
 fn excess(window: Window, fastest: i64) -> f64 {
-    as_f64(window.round().saturating_sub(fastest)).abs() / 2.0
+    as_f64(window.round().saturating_sub(fastest)).max(0.0) / 2.0
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds: 285 years")]

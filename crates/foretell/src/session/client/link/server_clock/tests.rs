@@ -9,8 +9,6 @@
 
 use super::*;
 
-mod early_changes;
-
 /// Numbers that look like chance, of a seed.
 struct Random(u64);
 
