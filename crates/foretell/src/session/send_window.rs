@@ -119,7 +119,7 @@ impl SendWindow {
         self.interval = interval;
     }
 
-    /// So many bytes more may be under way now.
+    /// How many bytes more may be under way now.
     #[expect(clippy::cast_precision_loss, reason = "a few bytes more or less")]
     pub(crate) fn note_room(&mut self, room: i64) {
         self.round.is_used |= room as f64 <= self.bytes / 2.0;

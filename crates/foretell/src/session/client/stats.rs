@@ -62,7 +62,7 @@ pub struct InputStats {
     /// How much earlier than just in time an input comes that nothing delays, in ticks: what the clock's lead has to spare
     /// for losses and jitter. Zero until it is measured.
     pub slack_ticks: f64,
-    /// How much of that losses and jitter of late ask for, in ticks, whether it is allowed or not. Zero until it is
+    /// How much of that recent losses and jitter ask for, in ticks, whether it is allowed or not. Zero until it is
     /// measured.
     pub slack_asked_ticks: f64,
     /// Whether they ask for more than is allowed.

@@ -50,11 +50,6 @@ pub(super) struct KnownState<'a> {
 
 impl<'a> KnownState<'a> {
     #[inline]
-    pub(super) fn of((entry, words): (TrackEntry, &'a [u32]), is_cut: bool) -> KnownState<'a> {
-        KnownState { entry, words, is_cut }
-    }
-
-    #[inline]
     pub(super) fn is_up_to(&self, at: TickTime) -> bool {
         self.is_cut || TickTime::start_of(self.entry.tick) <= at
     }

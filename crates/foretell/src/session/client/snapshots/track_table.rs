@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::known_state::{KnownState, Look, Neighbours};
-use super::state_rings::{News, Ring, StateRings, TrackEntry};
+use super::state_rings::{News, Ring, RingStates, StateRings, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -106,10 +106,8 @@ impl TrackTable {
         if revised > look.known.update {
             return None;
         }
-        let (states, mut before) = (self.states.states(ring), ring.len - 1);
-        while TickTime::start_of(states.tick(before)) > look.at {
-            before = before.checked_sub(1)?;
-        }
+        let states = self.states.states(ring);
+        let before = last_up_to(ring, states, look.at)?;
         for (at, sample) in (before.checked_sub(1)?..).zip(samples) {
             *sample = if at < ring.len { Some(states.moving(at)?) } else { None };
         }
@@ -124,15 +122,8 @@ impl TrackTable {
             return Neighbours::among(self.newest_first(nth).filter(|state| look.known.has(state)), look.at);
         }
         let states = self.states.states(ring);
-        let mut before = ring.len - 1;
-        while TickTime::start_of(states.tick(before)) > look.at {
-            match before.checked_sub(1) {
-                Some(earlier) => before = earlier,
-                None if ring.is_cut => break,
-                None => return None,
-            }
-        }
-        let state = |at: u32| (at < ring.len).then(|| KnownState::of(states.state(at), ring.is_cut && at == 0));
+        let before = last_up_to(ring, states, look.at).or(ring.is_cut.then_some(0))?;
+        let state = |at: u32| (at < ring.len).then(|| known_state(ring, states, at));
         Some(Neighbours {
             before: state(before)?,
             earlier: before.checked_sub(1).and_then(state),
@@ -146,7 +137,7 @@ impl TrackTable {
     pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = KnownState<'_>> + Clone {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
-        (0..ring.len).rev().map(move |at| KnownState::of(states.state(at), ring.is_cut && at == 0))
+        (0..ring.len).rev().map(move |at| known_state(ring, states, at))
     }
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
@@ -174,4 +165,20 @@ impl TrackTable {
         });
         since
     }
+}
+
+/// The number of the last state of a ring up to a point.
+#[inline]
+fn last_up_to(ring: Ring, states: RingStates<'_>, at: TickTime) -> Option<u32> {
+    let mut last = ring.len - 1;
+    while TickTime::start_of(states.tick(last)) > at {
+        last = last.checked_sub(1)?;
+    }
+    Some(last)
+}
+
+#[inline]
+fn known_state(ring: Ring, states: RingStates<'_>, at: u32) -> KnownState<'_> {
+    let (entry, words) = states.state(at);
+    KnownState { entry, words, is_cut: ring.is_cut && at == 0 }
 }

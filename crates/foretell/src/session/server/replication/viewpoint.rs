@@ -1,7 +1,7 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::client_rows::ClientRows;
-use super::rank::Rank;
+use super::rank::{Rank, single};
 use super::shown_state::Shown;
 use super::slot_set::{BLOCK, SlotSet};
 use super::spatial_index::SpatialIndex;
@@ -86,22 +86,16 @@ impl Viewpoint {
         for (first, waiting) in claims.waiting.blocks() {
             let mut urgency = self.urgency(first, &claims.ages(first, of));
             if let Some(limits) = of.limits {
-                for (slot, urgency) in (first..).zip(&mut urgency) {
-                    let name = claims.rows.name(slot);
-                    *urgency *= name.map_or(1.0, |name| limits.interest.weight(name.key));
+                for nth in of_block(waiting) {
+                    let name = claims.rows.name(first + nth);
+                    urgency[nth as usize] *= name.map_or(1.0, |name| limits.interest.weight(name.key));
                 }
             }
             // What is not a number is as urgent as anything.
             let is_less = |(nth, urgency): (usize, &f32)| u16::from(*urgency < cutoff) << nth;
             let less = urgency.iter().enumerate().map(is_less).fold(0, |all, bit| all | bit);
-            let mut chosen = waiting & !less;
-            while chosen != 0 {
-                let nth = chosen.trailing_zeros();
-                chosen &= chosen - 1;
-                let urgency = urgency[nth as usize];
-                let urgency = if urgency < f32::MAX { urgency } else { f32::INFINITY };
-                self.ranked.push(Rank::new(urgency, !(first + nth)));
-            }
+            let rank = |nth: u32| Rank::new(single(urgency[nth as usize].into()), !(first + nth));
+            self.ranked.extend(of_block(waiting & !less).map(rank));
         }
     }
 
@@ -120,7 +114,7 @@ impl Viewpoint {
         own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
     }
 
-    /// How urgent the rows of a block are that have not been told for so many ticks; but for their weights.
+    /// How urgent the rows of a block are, by for how many ticks each has not been told; but for their weights.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "to compare by")]
     fn urgency(&self, first: u32, ages: &Block<u32>) -> Block<f32> {
         let squared = self.squared(first);
@@ -146,6 +140,12 @@ impl Viewpoint {
         }
         nearest.map(|squared| if squared > NEAR_SQR_M { squared } else { NEAR_SQR_M })
     }
+}
+
+/// The places of the bits that are set, ascending.
+fn of_block(slots: u16) -> impl Iterator<Item = u32> {
+    let rest = |slots: u16| (slots != 0).then_some(slots);
+    core::iter::successors(rest(slots), move |slots| rest(slots & (slots - 1))).map(u16::trailing_zeros)
 }
 
 #[cfg(test)]
@@ -192,15 +192,21 @@ mod tests {
     }
 
     /// Which rocks come first, the most urgent at the end.
-    fn ranked(
+    fn ranked(scene: &(AuthoritativeState, ClientRows, SlotSet), most: usize, cutoff: f32) -> Vec<u16> {
+        ranked_of(scene, most, cutoff, &SlotSet::default())
+    }
+
+    /// The same, where some were the client's own until lately.
+    fn ranked_of(
         (state, rows, waiting): &(AuthoritativeState, ClientRows, SlotSet),
         most: usize,
         cutoff: f32,
+        given: &SlotSet,
     ) -> Vec<u16> {
         let (changes, paces) = (RecentChanges::new(), Paces::every(1));
         let of = Shown { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
-        let claims = Claims { waiting, rows, given: &SlotSet::default() };
+        let claims = Claims { waiting, rows, given };
         Viewpoint::default().rank(&of, claims, most, &mut ranking);
         let slots = ranking.slots;
         let first = slots.len() - most.min(slots.len());
@@ -232,5 +238,14 @@ mod tests {
             ([1.0, 1.0], since(1)),
         ];
         assert_eq!(ranked(&scene(&rocks), 6, 0.0), [2, 1, 3, 6, 5, 4]);
+    }
+
+    #[test]
+    fn what_was_the_clients_own_until_lately_comes_first_however_far_it_is() {
+        let scene = scene(&[([0.0, 0.0], 1), ([1.0, 0.0], 1), ([300.0, 0.0], 899), ([2.0, 0.0], 1)]);
+        assert_eq!(ranked(&scene, 3, 0.0).first(), Some(&2), "it is far, and was told a moment ago");
+        let mut given = SlotSet::default();
+        given.insert(scene.0.versions().get(key(2)).expect("it is there").slot);
+        assert_eq!(ranked_of(&scene, 3, 0.0, &given).last(), Some(&2));
     }
 }

@@ -166,6 +166,29 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
 }
 
 #[test]
+fn what_was_known_to_rest_is_bent_where_it_is_known_to_have_rested_elsewhere_and_not_by_where_it_goes_later() {
+    // State 2 was known, and is shown at 4.5 in an update that brings one state more, which is there or not.
+    let bent = |rested: bool, new: u32, is_there: bool| {
+        let mut tracks = tracks();
+        put(&mut tracks, 2, 0, 2, rested);
+        let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
+        tracks.end_update(TickTime::default(), 1);
+        if is_there {
+            put(&mut tracks, new, 0, new, true);
+        } else {
+            end(&mut tracks, new, 0);
+        }
+        let since = Since { known: seen, at: TickTime::ticks(4.4), by_neighbours: true };
+        tracks.is_bent(SHIP, 0, &look(&tracks, 4.5, 8), &since)
+    };
+    assert!(!bent(true, 8, true), "it goes on later");
+    assert!(bent(true, 5, true), "it has begun to go on");
+    assert!(bent(true, 4, true), "it rests elsewhere by now");
+    assert!(bent(false, 4, true), "it was taken to move on, and rests elsewhere");
+    assert!(bent(true, 8, false), "it ends, so what it was known to go to is not there");
+}
+
+#[test]
 fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
     let mut tracks = tracks();
     (1..4).for_each(|tick| assert!(put(&mut tracks, tick, 0, tick, false)));
