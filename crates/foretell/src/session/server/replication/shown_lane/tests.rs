@@ -23,6 +23,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
+mod ranked;
+
 const ME: PlayerId = PlayerId::new(1);
 /// From here on nothing changes any more.
 const CALM: u32 = 120;
@@ -357,56 +359,4 @@ proptest! {
         }
         prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
     }
-}
-
-#[test]
-fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again() {
-    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Viewpoint::default());
-    // It always seems to have room, and has not in the first state.
-    let mut fits = Vec::new();
-    for (tick, bits_max) in [(1, 100), (2, 9000), (3, 9000)] {
-        scene.change(&mut dice, false);
-        scene.state.settle(Tick::new(tick));
-        let (tick, state, paces) = (Tick::new(tick), &scene.state, &scene.paces);
-        scene.changes.update(tick, state, paces);
-        let of = Shown { player: ME, tick, state, changes: &scene.changes, paces, limits: None };
-        scene.encoded.begin(tick, state.versions().slots());
-        scene.lane.note(&of);
-        fits.push(scene.lane.fits(&scene.encoded, |_| true));
-        if fits.last() == Some(&true) {
-            scene.lane.sort()
-        } else {
-            scene.lane.rank(&of, &mut viewpoint, 1000)
-        }
-        let (number, mut bytes) = (scene.lane.next_number(), Vec::new());
-        let (codec, encoded, writer) = (&scene.codec, &mut scene.encoded, BitWriter::new(&mut bytes));
-        let room = Room { bits_max, may_exceed: false };
-        scene.lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
-        scene.lane.note_sent(number, bytes.len(), at(tick.get()));
-    }
-    assert_eq!(fits, [true, false, true]);
-}
-
-#[test]
-fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
-    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Viewpoint::default());
-    // The first states tell what is urgent enough to be looked at in the next ones: few rows.
-    let mut is_left = Vec::new();
-    for (tick, bits_max) in (1..9).map(|tick| (tick, 100)).chain([(9, 9000)]) {
-        scene.change(&mut dice, false);
-        scene.state.settle(Tick::new(tick));
-        let (tick, state, paces) = (Tick::new(tick), &scene.state, &scene.paces);
-        scene.changes.update(tick, state, paces);
-        let of = Shown { player: ME, tick, state, changes: &scene.changes, paces, limits: None };
-        scene.encoded.begin(tick, state.versions().slots());
-        scene.lane.note(&of);
-        scene.lane.rank(&of, &mut viewpoint, 1);
-        let (number, mut bytes) = (scene.lane.next_number(), Vec::new());
-        let (codec, encoded, writer) = (&scene.codec, &mut scene.encoded, BitWriter::new(&mut bytes));
-        let room = Room { bits_max, may_exceed: false };
-        scene.lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
-        scene.lane.note_sent(number, bytes.len(), at(tick.get()));
-        is_left.push(!scene.lane.waiting.is_empty());
-    }
-    assert_eq!(is_left, [[true; 8].as_slice(), &[false]].concat());
 }
