@@ -1,7 +1,7 @@
 //! Whole sessions with a ball, as the dedicated server runs them.
 
 use core::time::Duration;
-use foretell::session::client::{Causes, Predict, Source};
+use foretell::session::client::{Causes, PoseSource, Predict};
 use foretell::{ClientConfig, PlayerId, Rows, Views};
 use foretell_arena::{Ball, Buttons, Cube, Game, Pitch};
 use foretell_sim::harness::check::{Check, ClientSeen};
@@ -43,7 +43,7 @@ impl Check<Pitch> for Look {
         let mut views = Views::new();
         seen.client.present(seen.local, &mut views);
         for view in &views {
-            if let (Some(ball), Source::Predicted) = (view.get::<Ball>(), view.source) {
+            if let (Some(ball), PoseSource::Predicted) = (view.get::<Ball>(), view.source) {
                 ahead_m.set(ahead_m.get().max(apart(ball.position, told)));
             }
         }

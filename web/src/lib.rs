@@ -8,7 +8,7 @@ mod status;
 
 use correction::{Correction, Corrections};
 use foretell::motion::Pose;
-use foretell::session::client::Source;
+use foretell::session::client::PoseSource;
 use foretell::{Meaning, Schema, Views};
 #[cfg(not(feature = "pile"))]
 use foretell_arena::Pitch as Played;
@@ -73,7 +73,7 @@ impl Game {
             let player = view.owner;
             let Pose { position: [x, y, z], rotation: [i, j, k, w] } = view.pose();
             let beyond_ms = match view.source {
-                Source::Extrapolated(time) => time.as_secs_f64() * 1000.0,
+                PoseSource::Extrapolated(time) => time.as_secs_f64() * 1000.0,
                 _ => 0.0,
             };
             #[expect(clippy::cast_possible_truncation, reason = "to be drawn")]

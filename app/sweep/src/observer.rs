@@ -2,7 +2,7 @@
 
 use super::samples::Samples;
 use core::time::Duration;
-use foretell::session::client::{Causes, ClientStats, Source};
+use foretell::session::client::{Causes, ClientStats, PoseSource};
 use foretell::session::server::PeerStats;
 use foretell::{Client, ClientState, Entity, Frame, Instant, PlayerId, Server, ServerFrame, Tick, Views};
 use foretell_arena::{Arena, Buttons, Cube};
@@ -212,7 +212,7 @@ impl ObservedPlayer {
             let shown = view.pose().position;
             if Some(view.owner) != own {
                 self.samples.others_frames[0] += 1;
-                self.samples.others_frames[1] += u32::from(matches!(view.source, Source::Extrapolated(_)));
+                self.samples.others_frames[1] += u32::from(matches!(view.source, PoseSource::Extrapolated(_)));
                 self.samples.others.entry(view.entity).or_default().push(Point { at_s, position: shown });
                 continue;
             }

@@ -52,5 +52,5 @@ pub fn main() {
     assert_eq!(client.stats().resyncs, 1);
     let apart = client.position().iter().zip(server.position()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(apart < 0.01, "they are together again, to rounding");
-    assert_eq!(server.ledger().total(), 0);
+    assert_eq!(server.offences().total(), 0);
 }

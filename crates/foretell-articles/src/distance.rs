@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 use foretell::motion::vector::{add, length, scale, sub};
-use foretell::session::{Ledger, Offence};
+use foretell::session::{Offence, Offences};
 use foretell::time::Instant;
 
 /// How far an entity may go (Q5, D27).
@@ -95,8 +95,8 @@ impl DistanceGuard {
         self.position
     }
 
-    /// Takes in a position that came at `now`, or the nearest that is allowed, and notes in the ledger what was wrong.
-    pub fn take(&mut self, now: Instant, sent: [f64; 3], ledger: &mut Ledger) -> Checked {
+    /// Takes in a position that came at `now`, or the nearest that is allowed, and notes among the offences what was wrong.
+    pub fn take(&mut self, now: Instant, sent: [f64; 3], offences: &mut Offences) -> Checked {
         let most = self.check.abs_slack_m + self.check.way(self.carry.as_secs_f64());
         let passed = now.since(self.at).as_secs_f64();
         // What has passed since the last datagram is allowed, however long it was; beyond it only `most` is kept.
@@ -106,10 +106,10 @@ impl DistanceGuard {
         self.left_m = (limit - checked.distance.min(limit)).min(most);
         if !checked.distance.is_finite() {
             self.left_m = limit.min(most);
-            ledger.note(Offence::NotFinite);
+            offences.note(Offence::NotFinite);
         } else if !checked.ok {
             let far = checked.distance > TELEPORT_FACTOR * most.max(limit);
-            ledger.note(if far { Offence::Teleport } else { Offence::Speed });
+            offences.note(if far { Offence::Teleport } else { Offence::Speed });
         }
         self.position = checked.position;
         checked
@@ -134,11 +134,11 @@ mod tests {
         ) {
             let check = DistanceCheck::new(5.0);
             let mut guard = DistanceGuard::new(check, [0.0; 3], Instant::ZERO);
-            let (mut now, mut way, mut ledger) = (Instant::ZERO, 0.0, Ledger::default());
+            let (mut now, mut way, mut offences) = (Instant::ZERO, 0.0, Offences::default());
             for (after, position) in sent {
                 now = now + Duration::from_micros(after);
                 let before = guard.position();
-                guard.take(now, position, &mut ledger);
+                guard.take(now, position, &mut offences);
                 way += squared_distance(before, guard.position()).sqrt();
                 let allowed = 5.0 * now.since(Instant::ZERO).as_secs_f64() + check.abs_slack_m;
                 prop_assert!(way <= allowed + 1e-9, "{way} of {allowed}");
@@ -149,49 +149,49 @@ mod tests {
     #[test]
     fn slack_is_granted_once_and_not_for_each_datagram() {
         let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
-        let mut ledger = Ledger::default();
+        let mut offences = Offences::default();
         for nth in 1..=1000_u32 {
-            guard.take(Instant::ZERO, [0.01 * f64::from(nth), 0.0, 0.0], &mut ledger);
+            guard.take(Instant::ZERO, [0.01 * f64::from(nth), 0.0, 0.0], &mut offences);
         }
         assert!(guard.position()[0] <= 0.011, "{:?}", guard.position());
-        assert!(ledger.count(Offence::Speed) + ledger.count(Offence::Teleport) >= 999);
+        assert!(offences.count(Offence::Speed) + offences.count(Offence::Teleport) >= 999);
     }
 
     #[test]
     fn datagrams_that_were_late_and_come_together_are_believed() {
         let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
-        let mut ledger = Ledger::default();
+        let mut offences = Offences::default();
         for x in [0.25, 0.5, 0.75] {
-            assert!(guard.take(Instant::from_micros(150_000), [x, 0.0, 0.0], &mut ledger).ok);
+            assert!(guard.take(Instant::from_micros(150_000), [x, 0.0, 0.0], &mut offences).ok);
         }
-        assert_eq!(ledger.total(), 0);
+        assert_eq!(offences.total(), 0);
     }
 
     #[test]
     fn who_stands_still_for_long_saves_no_leap() {
         let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
-        let (mut now, mut ledger) = (Instant::ZERO, Ledger::default());
+        let (mut now, mut offences) = (Instant::ZERO, Offences::default());
         for _ in 0..200 {
             now = now + Duration::from_millis(50);
-            assert!(guard.take(now, [0.0; 3], &mut ledger).ok);
+            assert!(guard.take(now, [0.0; 3], &mut offences).ok);
         }
         // A quarter of a second, what has passed since, and the slack.
-        guard.take(now + Duration::from_millis(50), [50.0, 0.0, 0.0], &mut ledger);
+        guard.take(now + Duration::from_millis(50), [50.0, 0.0, 0.0], &mut offences);
         let leap = guard.position()[0];
         assert!((leap - (1.25 + 0.25 + 0.01)).abs() < 1e-9, "{leap} m");
-        assert_eq!(ledger.total(), 1);
+        assert_eq!(offences.total(), 1);
     }
 
     #[test]
     fn a_speed_is_told_from_a_teleport_and_nothing_that_is_not_finite_is_gone_to() {
         let mut guard = DistanceGuard::new(DistanceCheck::new(5.0), [0.0; 3], Instant::ZERO);
-        let mut ledger = Ledger::default();
-        guard.take(Instant::from_micros(50_000), [0.5, 0.0, 0.0], &mut ledger);
-        guard.take(Instant::from_micros(100_000), [90.0, 0.0, 0.0], &mut ledger);
+        let mut offences = Offences::default();
+        guard.take(Instant::from_micros(50_000), [0.5, 0.0, 0.0], &mut offences);
+        guard.take(Instant::from_micros(100_000), [90.0, 0.0, 0.0], &mut offences);
         let before = guard.position();
-        guard.take(Instant::from_micros(150_000), [f64::NAN, 0.0, 0.0], &mut ledger);
+        guard.take(Instant::from_micros(150_000), [f64::NAN, 0.0, 0.0], &mut offences);
         assert_eq!(guard.position(), before);
-        let noted = [Offence::Speed, Offence::Teleport, Offence::NotFinite].map(|offence| ledger.count(offence));
-        assert_eq!((noted, ledger.total()), ([1, 1, 1], 3));
+        let noted = [Offence::Speed, Offence::Teleport, Offence::NotFinite].map(|offence| offences.count(offence));
+        assert_eq!((noted, offences.total()), ([1, 1, 1], 3));
     }
 }

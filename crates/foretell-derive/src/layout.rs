@@ -28,7 +28,7 @@ struct Field {
 impl Field {
     /// The trait by which it is laid out.
     fn laid_out(&self) -> TokenStream {
-        if self.flat { quote!(::foretell::Part) } else { quote!(::foretell::Field) }
+        if self.flat { quote!(::foretell::StatePart) } else { quote!(::foretell::Field) }
     }
 }
 
@@ -118,7 +118,7 @@ impl Layout {
         }
         let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, precision, .. }| {
             if *flat {
-                return quote!(<#ty as ::foretell::Part>::columns());
+                return quote!(<#ty as ::foretell::StatePart>::columns());
             }
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
@@ -171,7 +171,7 @@ impl Layout {
             let at = words_of(&self.fields[..index]);
             match flat {
                 true => {
-                    quote_spanned!(ty.span()=> <#ty as ::foretell::Part>::write(#binding, &mut words[const { #at }..]);)
+                    quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::write(#binding, &mut words[const { #at }..]);)
                 }
                 false => {
                     quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);)
@@ -221,7 +221,7 @@ impl Layout {
         self.fields.iter().enumerate().map(|(index, Field { member, ty, flat, .. })| {
             let at = words_of(&self.fields[..index]);
             let read = match flat {
-                true => quote_spanned!(ty.span()=> <#ty as ::foretell::Part>::read(&words[const { #at }..])),
+                true => quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::read(&words[const { #at }..])),
                 false => quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::get(&words[const { #at }..])),
             };
             (member, read)

@@ -59,7 +59,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                 #never
             }
 
-            fn part_mut<P: ::foretell::Part + 'static>(&mut self) -> ::core::option::Option<&mut P> {
+            fn part_mut<P: ::foretell::StatePart + 'static>(&mut self) -> ::core::option::Option<&mut P> {
                 match self {
                     #(#parts)*
                 }
@@ -192,13 +192,13 @@ fn unknown(name: &Ident, count: usize) -> TokenStream {
     quote!(other => ::core::panic!(#message, other),)
 }
 
-/// The `impl` of `foretell::Part` for a struct.
+/// The `impl` of `foretell::StatePart` for a struct.
 fn part(name: &Ident, layout: &Layout) -> TokenStream {
     let (words, columns) = (layout.words(), layout.columns());
     let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read(&[]));
     quote! {
         #[automatically_derived]
-        impl ::foretell::Part for #name {
+        impl ::foretell::StatePart for #name {
             const WORDS: usize = #words;
 
             fn columns() -> ::foretell::alloc::vec::Vec<::foretell::Column> {

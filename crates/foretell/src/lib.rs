@@ -37,8 +37,8 @@ pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
     InputStatus, Interest, InterestRules, Leaver, Look, Lookback, LookbackBound, Meaning, Message, Messages, Mut,
-    Newcomer, Owned, Part, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row,
-    RowKey, Rows, Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    Newcomer, Owned, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row, RowKey,
+    Rows, Schema, Seat, Simulate, State, StatePart, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

@@ -12,11 +12,11 @@ struct Folder {
 }
 
 const FOLDERS: [Folder; 14] = [
-    Folder { path: "session/curves", layers: &[&["curve", "row_math", "source"], &["cubic"], &["row_samples"]] },
+    Folder { path: "session/curves", layers: &[&["curve", "row_math", "pose_source"], &["cubic"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "causes", "curves", "join_request"],
+            &["initial_capacity", "correction_causes", "curve_choices", "join_request"],
             &["config", "snapshots"],
             &["stats"],
             &["update_report", "handshake", "link", "setup"],
@@ -32,7 +32,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/link",
         layers: &[
-            &["connection", "server_clock", "step_messages", "tick_unwrap"],
+            &["datagram_numbers", "server_clock", "outgoing_step_messages", "tick_unwrap"],
             &["pacing"],
             &["input_schedule"],
             &["link"],
@@ -41,7 +41,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/snapshots",
         layers: &[
-            &["baselines", "sample_outcomes", "relay_reader", "shown_records", "state_rings"],
+            &["baselines", "comparison_outcomes", "relay_reader", "shown_reader", "row_histories"],
             &["hidden_entities", "known_state"],
             &["track_table"],
             &["tracks"],
@@ -79,7 +79,7 @@ const FOLDERS: [Folder; 14] = [
             &["presentation"],
         ],
     },
-    Folder { path: "session/client/authority", layers: &[&["captures"], &["grant"], &["table"]] },
+    Folder { path: "session/client/authority", layers: &[&["captures"], &["grant"], &["held_entities"]] },
     Folder {
         path: "session/server",
         layers: &[
@@ -90,7 +90,7 @@ const FOLDERS: [Folder; 14] = [
             &["authority"],
             &["replication"],
             &["exact", "local_seat", "peer"],
-            &["message_desk", "receipts", "relay_inputs", "roster_follower", "simulation"],
+            &["player_messages", "hit_receipts", "relay_inputs", "roster_changes", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],
@@ -99,7 +99,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/admission",
         layers: &[
-            &["place", "refusals", "joins_and_leaves", "awake_time", "numbers", "terms"],
+            &["place", "refusals", "joins_and_leaves", "awake_time", "player_numbers", "admission_limits"],
             &["members"],
             &["roster"],
         ],
@@ -111,24 +111,33 @@ const FOLDERS: [Folder; 14] = [
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
         path: "session/server/inputs",
-        layers: &[&["arrivals", "input_buffer", "received_inputs", "step_messages"]],
+        layers: &[&["arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
     },
     Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["start"]] },
     Folder {
         path: "session/server/replication",
         layers: &[
             &["slot_set"],
-            &["by_base", "event_log", "sent_history", "entity_grid", "paces", "rank", "sight_terms", "spatial_index"],
+            &[
+                "encodings_by_base",
+                "event_log",
+                "sent_history",
+                "entity_grid",
+                "paces",
+                "sort_key",
+                "interest_settings",
+                "spatial_index",
+            ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["interest"],
             &["exact_rows", "local_sight"],
             &["exact_choice"],
-            &["outgoing_snapshot"],
+            &["snapshot_source"],
             &["delta", "snapshot_packing"],
-            &["shown_state"],
-            &["shown_writer", "viewpoint"],
+            &["shown_context"],
+            &["shown_datagram", "urgency"],
             &["gone_rows", "paced_rows"],
-            &["row_teller"],
+            &["shown_row_writer"],
             &["waiting_rows"],
             &["shown_lane"],
             &["replica"],

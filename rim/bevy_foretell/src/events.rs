@@ -5,7 +5,7 @@ use crate::directory::Directory;
 use bevy_ecs::prelude::{Entity, EntityEvent, Event, World};
 use bevy_state::prelude::{NextState, States};
 use foretell::motion::Pose;
-use foretell::session::Receipt;
+use foretell::session::HitReceipt;
 use foretell::session::client::{self, ClientEvent};
 use foretell::session::server::ServerEvent;
 use foretell::{ClientState, Effect, Tick};
@@ -125,7 +125,7 @@ pub struct ServerSaid(pub ServerEvent);
 
 /// The server has judged that a player has hit an entity ([`StepCommands::hit`](crate::StepCommands::hit)).
 #[derive(Event, Clone, Copy, Debug)]
-pub struct HitJudged(pub Receipt);
+pub struct HitJudged(pub HitReceipt);
 
 /// There is no session, and will be none: nobody answers at the address, or the server does not admit the player.
 #[derive(Event, Clone, Debug)]

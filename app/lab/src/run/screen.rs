@@ -4,7 +4,7 @@ use super::local_cube::LocalCube;
 use super::remote_quality::{HELD_MS, RemoteQuality, RemoteView};
 use crate::clock::seconds;
 use crate::frame::cube::ShownCube;
-use foretell::session::client::{Show, Source};
+use foretell::session::client::{PoseSource, Show};
 use foretell::{Client, Owned, PlayerId, Rows, Tick, TickRate, Views};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::Moment;
@@ -88,13 +88,13 @@ impl PersonScreen {
 }
 
 /// Where a pose comes from, and how far beyond the newest snapshot it is, in ms.
-fn source(source: Source) -> (&'static str, f64) {
+fn source(source: PoseSource) -> (&'static str, f64) {
     match source {
-        Source::Authority => ("authority", 0.0),
-        Source::Predicted => ("predicted", 0.0),
-        Source::Interpolated => ("interpolated", 0.0),
-        Source::Held => ("held", 0.0),
-        Source::Extrapolated(beyond) => {
+        PoseSource::Authority => ("authority", 0.0),
+        PoseSource::Predicted => ("predicted", 0.0),
+        PoseSource::Interpolated => ("interpolated", 0.0),
+        PoseSource::Held => ("held", 0.0),
+        PoseSource::Extrapolated(beyond) => {
             let beyond_ms = beyond.as_secs_f64() * 1000.0;
             (if beyond_ms < HELD_MS { "extrapolated" } else { "held" }, beyond_ms)
         }

@@ -29,7 +29,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// What stands in the ledger for it: all of them are about time.
+    /// Which offence is noted for it: all of them are about time.
     pub fn offence(self) -> Offence {
         Offence::Time
     }

@@ -14,7 +14,7 @@ use super::{Detect, Mover, Path, Refused, ServerConfig, Since, Time, Trust};
 use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::motion::vector::squared_distance;
-use foretell::session::{Ledger, Offence};
+use foretell::session::{Offence, Offences};
 use foretell::time::Instant;
 use foretell::wire::{BitReader, BitWriter, Malformed, Stream};
 
@@ -84,7 +84,7 @@ pub struct Server<M: Mover, T: Time = Instant> {
     requests: RateLimit,
     schedule: Schedule,
     retry: Retry,
-    ledger: Ledger,
+    offences: Offences,
     stats: ServerStats,
     incoming: Inputs<M, T>,
     bytes: Vec<u8>,
@@ -113,7 +113,7 @@ impl<M: Mover, T: Time> Server<M, T> {
             requests: RateLimit::new(REQUESTS_PER_SECOND),
             schedule: Schedule::new(now),
             retry: Retry::new(),
-            ledger: Ledger::default(),
+            offences: Offences::default(),
             stats: ServerStats::default(),
             incoming: Inputs::new(),
             bytes: Vec::with_capacity(super::DATAGRAM_MAX),
@@ -175,7 +175,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         self.incoming.inputs.drain(..known);
         for index in 0..self.incoming.inputs.len() {
             if !self.code.is_finite(&self.incoming.inputs[index].input) {
-                self.ledger.note(Offence::NotFinite);
+                self.offences.note(Offence::NotFinite);
                 self.incoming.inputs[index].input = M::Input::default();
             }
         }
@@ -201,7 +201,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         }
         for stamped in &mut self.incoming.inputs {
             if let Some(offence) = self.mover.limit(&mut stamped.input) {
-                self.ledger.note(offence);
+                self.offences.note(offence);
             }
         }
         let limit = self.path.at.later(self.spent.left(now));
@@ -210,7 +210,7 @@ impl<M: Mover, T: Time> Server<M, T> {
         let offence = checked.err().map(Refused::offence).or((missing > MISSING_MAX).then_some(Offence::Time));
         if let Some(offence) = offence {
             self.stats.rejected += 1;
-            self.ledger.note(offence);
+            self.offences.note(offence);
             self.begin_resync(now);
         }
         offence.is_none()
@@ -260,7 +260,7 @@ impl<M: Mover, T: Time> Server<M, T> {
             return;
         }
         if matches!(self.config.trust, Trust::Bounded { .. }) && !self.requests.allows(now) {
-            self.ledger.note(Offence::Request);
+            self.offences.note(Offence::Request);
             return;
         }
         self.stats.requests += 1;
@@ -357,8 +357,8 @@ impl<M: Mover, T: Time> Server<M, T> {
     }
 
     /// What was refused or held to what is allowed, and why.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn offences(&self) -> &Offences {
+        &self.offences
     }
 
     /// How much of the player's time was followed.

@@ -246,7 +246,7 @@ proptest! {
         pair.play(HEALS_S);
         let well = is_well(&mut pair);
         prop_assert!(well.is_ok(), "{well:?} after {forged:?}");
-        prop_assert!(pair.server.ledger().total() <= 8, "{:?}", pair.server.ledger());
+        prop_assert!(pair.server.offences().total() <= 8, "{:?}", pair.server.offences());
     }
 }
 
@@ -295,7 +295,7 @@ fn a_forged_time_or_number_silences_nobody_for_more_than_two_seconds() {
         let (seconds, resyncs, pair) = standstill(forged);
         assert!(seconds < 2.0, "{forged:?}: {seconds} s");
         assert!(resyncs <= 2, "{forged:?}: {resyncs} resyncs");
-        assert_eq!(pair.server.ledger().count(Offence::Time), noted, "{forged:?}");
+        assert_eq!(pair.server.offences().count(Offence::Time), noted, "{forged:?}");
         assert_eq!(pair.client.epoch(), pair.server.epoch(), "{forged:?}");
         assert!(pair.server.position()[2] < -15.0, "{forged:?}: the second key is heard: {:?}", pair.server.position());
     }
@@ -355,6 +355,6 @@ fn at_5_hz_with_a_twentieth_lost_nobody_is_set_back_for_what_was_held_up() {
     pair.client = Client::new(walk, spawn, ClientConfig { send_interval, ..client }, 250, Instant::ZERO);
     pair.server = Server::new(walk, spawn, ServerConfig { send_interval, ..server }, 250, Instant::ZERO);
     pair.play(1800);
-    assert_eq!((pair.client.stats().resyncs, pair.server.ledger().total()), (0, 0));
+    assert_eq!((pair.client.stats().resyncs, pair.server.offences().total()), (0, 0));
     assert!(pair.leap > 2.0, "several in a row were lost: {} m", pair.leap);
 }

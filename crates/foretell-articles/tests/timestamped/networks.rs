@@ -154,7 +154,7 @@ proptest! {
         prop_assume!(pair.client.stats().inputs_forgotten == 0);
         prop_assert_eq!(pair.client.stats().resyncs, 0);
         prop_assert_eq!(pair.server.stats().resyncs, 0);
-        prop_assert_eq!(pair.server.ledger().total(), 0, "{:?}", pair.server.ledger());
+        prop_assert_eq!(pair.server.offences().total(), 0, "{:?}", pair.server.offences());
         prop_assert!(pair.client.ack_stats().compared > 50);
         prop_assert!(pair.apart() < 1e-9, "{}", pair.apart());
         prop_assert!(pair.way > 1.0);
@@ -178,7 +178,7 @@ proptest! {
         prop_assert_eq!(pair.server.stats().resyncs, 3);
         prop_assert_eq!(pair.server.stats().finished, 3);
         prop_assert_eq!(pair.client.stats().resyncs, 3);
-        prop_assert_eq!(pair.server.ledger().total(), 0, "{:?}", pair.server.ledger());
+        prop_assert_eq!(pair.server.offences().total(), 0, "{:?}", pair.server.offences());
         prop_assert!(pair.apart() < 1e-9, "{}", pair.apart());
         prop_assert!(pair.client.epoch() == 1 && pair.server.epoch() == 1, "it has wrapped");
     }
@@ -296,7 +296,7 @@ proptest! {
                 prop_assert!(cheater.server.position().iter().all(|lane| lane.is_finite()));
             }
         }
-        prop_assert_eq!((honest.client.stats().resyncs, honest.server.ledger().total()), (0, 0));
+        prop_assert_eq!((honest.client.stats().resyncs, honest.server.offences().total()), (0, 0));
         cheater.calm();
         cheater.calm();
         // As closely as the ends look: who walked a little longer than allowed, and was not found out, stays ahead by that.
@@ -322,17 +322,17 @@ fn straight_on(trust: Trust, length: f64, times: f64) -> (f64, Pair) {
 #[test]
 fn who_is_believed_wins_by_a_fast_clock_and_a_long_direction_and_who_is_not_wins_nothing_and_is_written_down() {
     let (fair, pair) = straight_on(Trust::default(), 1.0, 1.0);
-    assert!((48.0..50.1).contains(&fair) && pair.server.ledger().total() == 0, "{fair}");
+    assert!((48.0..50.1).contains(&fair) && pair.server.offences().total() == 0, "{fair}");
     assert!(straight_on(Trust::Blind, 2.0, 1.0).0 > 1.9 * fair);
     assert!(straight_on(Trust::Blind, 1.0, 3.0).0 > 2.9 * fair);
     let (way, pair) = straight_on(Trust::default(), 2.0, 1.0);
     assert!(
-        way <= pair.allowed(TimeBudget::default()) && pair.server.ledger().count(Offence::Time) > 10,
+        way <= pair.allowed(TimeBudget::default()) && pair.server.offences().count(Offence::Time) > 10,
         "{way}: {:?}",
-        pair.server.ledger()
+        pair.server.offences()
     );
     let (way, pair) = straight_on(Trust::default(), 1.0, 3.0);
-    assert!(way < fair && pair.server.ledger().count(Offence::Direction) > 10, "{way}: {:?}", pair.server.ledger());
+    assert!(way < fair && pair.server.offences().count(Offence::Direction) > 10, "{way}: {:?}", pair.server.offences());
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn late_and_doubled_datagrams_walk_nobody_backwards_unless_they_are_believed() {
         }
         assert_eq!(pair.server.position() != before, goes_back);
         assert_eq!(pair.server.stats().stale > 20, !goes_back);
-        assert_eq!(pair.server.ledger().total(), 0, "an honest player's datagrams may come late");
+        assert_eq!(pair.server.offences().total(), 0, "an honest player's datagrams may come late");
     }
 }
 
@@ -359,9 +359,9 @@ fn who_begins_anew_all_the_time_does_so_four_times_a_second_and_is_written_down_
             pair.client.request_resync();
             pair.honest(4);
         }
-        let (stats, ledger) = (pair.server.stats(), pair.server.ledger());
+        let (stats, offences) = (pair.server.stats(), pair.server.offences());
         assert!(resyncs.contains(&stats.resyncs), "{trust:?}: {stats:?}");
-        assert_eq!(ledger.count(Offence::Request) > 0, is_noted, "{trust:?}: {ledger:?}");
+        assert_eq!(offences.count(Offence::Request) > 0, is_noted, "{trust:?}: {offences:?}");
     }
 }
 
@@ -385,7 +385,7 @@ fn copies_of_a_request_are_answered_a_few_times_and_cost_no_other_request() {
         pair.server.receive(now, &request).expect("well-formed");
         pair.server.update(now, &mut |bytes| answers += u32::from(bytes[0] & 7 == 5));
     }
-    assert_eq!((pair.server.stats().resyncs, pair.server.ledger().total()), (1, 0));
+    assert_eq!((pair.server.stats().resyncs, pair.server.offences().total()), (1, 0));
     assert!((3..=5).contains(&answers), "{answers} in a second");
     // And copies of it that come when all is over.
     pair.now = now;
@@ -395,7 +395,7 @@ fn copies_of_a_request_are_answered_a_few_times_and_cost_no_other_request() {
     pair.server.state_mut().position[2] += 1.0;
     pair.honest(60);
     assert_eq!(
-        (pair.server.stats().resyncs, pair.server.ledger().total()),
+        (pair.server.stats().resyncs, pair.server.offences().total()),
         (2, 0),
         "the next is answered all the same"
     );
@@ -439,7 +439,7 @@ fn late_copies_of_all_that_a_resync_said_change_nothing() {
     }
     assert_eq!(state(&pair), before);
     assert!(pair.client.stats().other_epoch > 0 && pair.server.stats().stale > 0);
-    assert_eq!(pair.server.ledger().total(), 0);
+    assert_eq!(pair.server.offences().total(), 0);
 }
 
 #[test]

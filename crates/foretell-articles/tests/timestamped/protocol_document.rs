@@ -125,7 +125,7 @@ fn a_session_by_the_document_alone_walks_is_pushed_and_begins_anew() {
     assert!(is_near(state.take_point(), [0.7, 0.0, 0.5]));
     let nothing = Bits::default().put(3, 3).put(8, 8).bytes();
     let _ = serve(&mut server, 410, &nothing);
-    assert_eq!((server.stats().nothing, server.stats().malformed, server.ledger().total()), (1, 0, 0));
+    assert_eq!((server.stats().nothing, server.stats().malformed, server.offences().total()), (1, 0, 0));
     // Farther ahead than what has passed and 100 ms.
     let _ = serve(&mut server, 420, &inputs(8, 700_000, 1, &[]));
     assert_eq!((server.epoch(), server.stats().rejected), (9, 1));

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::math::f64::sqrt;
 use foretell::motion::vector::{add, scale, squared_distance, sub};
-use foretell::session::client::{ClientState, Source, Views};
+use foretell::session::client::{ClientState, PoseSource, Views};
 use foretell::session::server::PeerStats;
 use foretell::time::{Instant, Tick};
 use foretell::world::{Entity, Meaning, PlayerId, Row, Rows, Schema, World};
@@ -215,7 +215,7 @@ impl Gauge {
             let Some(truth) = position(seen, view.entity) else { continue };
             let now = Other { shown, truth, moved: seen.now };
             let other = watched.others.entry(view.entity).or_insert(now);
-            let extrapolated = matches!(view.source, Source::Extrapolated(_));
+            let extrapolated = matches!(view.source, PoseSource::Extrapolated(_));
             let stands = squared_distance(other.shown, shown) < 1e-10;
             let moves = squared_distance(other.truth, truth) > 1e-6;
             let moved = if extrapolated && stands && moves { other.moved } else { seen.now };

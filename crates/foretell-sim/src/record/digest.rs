@@ -40,9 +40,9 @@ pub(super) fn server_digest<W: World>(server: &Server<W>) -> u64 {
     digest.mix(&[server.rows().digest(), u64::from(server.tick().get()), server.totals().malformed]);
     for player in server.players() {
         let Some(stats) = server.stats(player) else { continue };
-        let PeerStats { datagrams_received, inputs, ledger, snapshots_sent, bytes_sent } = *stats;
+        let PeerStats { datagrams_received, inputs, offences, snapshots_sent, bytes_sent } = *stats;
         digest.mix(&[u64::from(player.get()), u64::from(server.is_lost(player)), datagrams_received, inputs.applied]);
-        digest.mix(&[inputs.missed, inputs.late, ledger.total(), snapshots_sent, bytes_sent]);
+        digest.mix(&[inputs.missed, inputs.late, offences.total(), snapshots_sent, bytes_sent]);
     }
     digest.0
 }

@@ -5,7 +5,7 @@
 //! [`Step::rewound`](crate::Step::rewound).
 
 mod cast;
-mod rounded;
+mod rounded_body;
 mod shape;
 mod victim_rules;
 

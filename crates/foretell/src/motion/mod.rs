@@ -11,7 +11,6 @@
 //! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
 //! - [`Decay`]: the law of that decay, `de/dt = -r(e) e`, solved exactly (E17).
 
-mod correction;
 pub mod curve;
 mod decay;
 mod frame_mover;
@@ -19,9 +18,10 @@ mod pose;
 mod real;
 pub mod rotation;
 pub mod vector;
+mod visual_offset;
 
-pub use correction::{Correction, VisualOffset};
 pub use decay::{BySize, Decay};
 pub use frame_mover::{AntiAliasing, FrameMover};
 pub use pose::Pose;
 pub use real::Real;
+pub use visual_offset::{Correction, VisualOffset};

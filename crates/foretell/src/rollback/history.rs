@@ -2,7 +2,7 @@
 
 use super::inputs::StepInputs;
 use crate::time::Tick;
-use crate::world::{Effect, Entity, Input, Owned, Predicted, RemovedRow, Row, Rows, Schema, StepOutput};
+use crate::world::{Effect, Entity, Input, Owned, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;
 
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
@@ -48,7 +48,7 @@ impl<I: Input> History<I> {
     }
 
     /// Remembers the predicted ones among these rows as state `tick`, as a step has made it.
-    pub(super) fn record(&mut self, tick: Tick, rows: &Rows, predicted: &Predicted) {
+    pub(super) fn record(&mut self, tick: Tick, rows: &Rows, predicted: &PredictionSet) {
         let slot = self.slot_mut(tick);
         slot.rows.copy_predicted(rows, predicted);
         slot.rewritten = false;
@@ -126,7 +126,7 @@ impl<I: Input> History<I> {
 
     /// Moves rows between what is predicted and what is written before each step, from state `tick` on, of which `full` are
     /// the authority's rows. Returns the rows that the world may hold in state `tick` and that are not to be there.
-    pub(super) fn hand_over(&mut self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<RemovedRow> {
+    pub(super) fn hand_over(&mut self, tick: Tick, predicted: &PredictionSet, full: &Rows) -> Vec<RemovedRow> {
         let dropped = self.dropped(tick, predicted, full);
         let mut handed: Vec<RemovedRow> = Vec::new();
         for tick in tick.until(self.present.next()) {
@@ -150,7 +150,7 @@ impl<I: Input> History<I> {
 
     /// The rows that the world may hold in state `tick`, are predicted on one side of it alone, and that the authority does not
     /// have.
-    fn dropped(&self, tick: Tick, predicted: &Predicted, full: &Rows) -> Vec<RemovedRow> {
+    fn dropped(&self, tick: Tick, predicted: &PredictionSet, full: &Rows) -> Vec<RemovedRow> {
         // What was written before the step to this state is in the world still.
         let before = tick.back(1).filter(|before| self.present.since(*before) <= self.horizon());
         let written = before.into_iter().flat_map(|before| self.slot(before).proxies.iter());
@@ -173,8 +173,8 @@ mod tests {
 
     const HORIZON: u32 = 8;
 
-    fn both() -> Predicted {
-        let mut both = Predicted::own(ME);
+    fn both() -> PredictionSet {
+        let mut both = PredictionSet::own(ME);
         both.insert(THEM);
         both
     }
@@ -186,7 +186,7 @@ mod tests {
         for tick in Tick::ZERO.until(Tick::new(13)) {
             let at = tick.get().cast_signed();
             history.slot_mut(tick).proxies = rows(&[(THEIRS, at)]);
-            history.record(tick, &rows(&[(MINE, at), (THEIRS, at)]), &Predicted::own(ME));
+            history.record(tick, &rows(&[(MINE, at), (THEIRS, at)]), &PredictionSet::own(ME));
             history.forget_before(history.oldest_in_reach());
         }
         history
@@ -215,7 +215,7 @@ mod tests {
             history.slot_mut(tick).proxies.clear();
             history.record(tick, &rows(&[(MINE, at), (THEIRS, 2 * at)]), &both());
         }
-        let dropped = history.hand_over(Tick::new(10), &Predicted::own(ME), &rows(&[(MINE, 10), (THEIRS, 20)]));
+        let dropped = history.hand_over(Tick::new(10), &PredictionSet::own(ME), &rows(&[(MINE, 10), (THEIRS, 20)]));
         assert_eq!(dropped, [], "the authority has it");
         assert_eq!(at(&history, 9), [vec![(MINE, 9), (THEIRS, 18)], vec![]], "nothing changes before the tick");
         for tick in 10_u32..=12 {
@@ -240,7 +240,7 @@ mod tests {
         for tick in [10, 11, 12].map(Tick::new) {
             history.slot_mut(tick).proxies.clear();
         }
-        history.hand_over(Tick::new(10), &Predicted::own(ME), &rows(&[(THEIRS, 10)]));
+        history.hand_over(Tick::new(10), &PredictionSet::own(ME), &rows(&[(THEIRS, 10)]));
         let removed = |tick| -> Vec<Owned> {
             let slot = history.slot(Tick::new(tick));
             slot.proxies.removed().iter().map(RemovedRow::owned).collect()

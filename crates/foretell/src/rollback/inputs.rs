@@ -1,8 +1,8 @@
 //! What is known of the ticks of a timeline: the own inputs, those of other players, and which ticks are canonical.
 
-use super::relayed::{Relayed, RelayedInput};
+use super::others_inputs::{OthersInputs, RelayedInput};
 use crate::time::{Tick, TickRate, TickRing};
-use crate::world::{Input, InputStatus, PlayerId, PlayerInput, Predicted};
+use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -69,7 +69,7 @@ impl Outdated {
 /// What is known of the inputs of all players, by tick, and of canonical ticks.
 pub(super) struct Inputs<I> {
     own: TickRing<PlayerInput<I>>,
-    others: Relayed<I>,
+    others: OthersInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.
     has_none: bool,
     /// The canonical ticks that are known, ascending, of about two horizons.
@@ -83,7 +83,7 @@ impl<I: Input> Inputs<I> {
     pub(super) fn new(horizon: u32, rate: TickRate) -> Inputs<I> {
         Inputs {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
-            others: Relayed::new(horizon, rate.ticks_in(GUESS_DECAYS_IN)),
+            others: OthersInputs::new(horizon, rate.ticks_in(GUESS_DECAYS_IN)),
             has_none: false,
             canonical: Vec::new(),
             news: false,
@@ -148,7 +148,7 @@ impl<I: Input> Inputs<I> {
     }
 
     /// Writes what the step of a tick is to be given by what is known now, on a client that simulates `predicted`.
-    pub(super) fn gather(&self, tick: Tick, predicted: &Predicted, into: &mut StepInputs<I>) {
+    pub(super) fn gather(&self, tick: Tick, predicted: &PredictionSet, into: &mut StepInputs<I>) {
         let known = predicted.stepped().iter().filter_map(|player| self.of(*player, predicted.player(), tick));
         into.inputs.clear();
         into.inputs.extend(known);
@@ -182,7 +182,7 @@ impl<I: Input> Inputs<I> {
     }
 
     /// In what a tick whose step was `given` these inputs is outdated.
-    pub(super) fn outdated(&self, tick: Tick, given: &StepInputs<I>, predicted: &Predicted) -> Outdated {
+    pub(super) fn outdated(&self, tick: Tick, given: &StepInputs<I>, predicted: &PredictionSet) -> Outdated {
         let own = predicted.player();
         let differs = |player| given.of(player) != self.of(player, own, tick).map(|input| input.input);
         Outdated {
@@ -201,7 +201,7 @@ impl<I: Input> Inputs<I> {
 }
 
 /// The players of whom entities are predicted, without the own one and the server.
-pub(super) fn others(predicted: &Predicted) -> impl Iterator<Item = PlayerId> {
+pub(super) fn others(predicted: &PredictionSet) -> impl Iterator<Item = PlayerId> {
     let own = predicted.player();
     predicted.stepped().iter().copied().filter(move |player| *player != own && *player != PlayerId::SERVER)
 }
@@ -213,8 +213,8 @@ mod tests {
 
     const NOW: Tick = Tick::new(100);
 
-    fn everyone() -> Predicted {
-        let mut predicted = Predicted::own(ME);
+    fn everyone() -> PredictionSet {
+        let mut predicted = PredictionSet::own(ME);
         [PlayerId::SERVER, THEM].into_iter().for_each(|player| predicted.insert(player));
         predicted
     }

@@ -3,13 +3,13 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
+mod changes_to_others;
 mod checkpoint_ring;
 mod checkpoints;
 mod expected_rollbacks;
 mod history;
 mod inputs;
-mod predicted_changes;
-mod relayed;
+mod others_inputs;
 mod resimulation;
 mod shown_others;
 mod step_messages;
@@ -18,7 +18,7 @@ mod test_world;
 mod timeline;
 mod world_cursor;
 
+pub(crate) use changes_to_others::{ChangedRow, FoundChanges, PredictedChange};
 pub use inputs::INPUTS_KEPT;
-pub(crate) use predicted_changes::{ChangedRow, FoundChanges, PredictedChange};
-pub use relayed::RelayedInput;
+pub use others_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -1,7 +1,7 @@
 //! Others as a client's step finds them: what its player sees when the step's input is made, and when it is simulated again.
 
 use crate::time::TickTime;
-use crate::world::{AnyRow, ComponentId, Owned, Past, Predicted, Row, RowKey, Rows, Schema, copy};
+use crate::world::{AnyRow, ComponentId, Owned, Past, PredictionSet, Row, RowKey, Rows, Schema, copy};
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
@@ -9,7 +9,7 @@ pub(super) struct ShownOthers<'a> {
     pub proxies: &'a Rows,
     /// What the world has published.
     pub published: &'a Rows,
-    pub predicted: &'a Predicted,
+    pub predicted: &'a PredictionSet,
     pub schema: &'a Schema,
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use crate::world::{Entity, Lookback, PlayerId, Side, Simulate, Step, World};
     use alloc::vec::Vec;
 
-    fn seen(player: PlayerId, predicted: &Predicted) -> Vec<(Owned, i32)> {
+    fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {
         let (proxies, published) = (rows(&[(THEIRS, 5)]), rows(&[(MINE, 1), (THEIRS, 9)]));
         let schema = Marbles::schema();
         let others = ShownOthers { proxies: &proxies, published: &published, predicted, schema: &schema };
@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_step_finds_others_where_they_are_shown_and_never_what_is_the_players_own() {
-        assert_eq!(seen(ME, &Predicted::own(ME)), [(THEIRS, 5)]);
+        assert_eq!(seen(ME, &PredictionSet::own(ME)), [(THEIRS, 5)]);
         // Of another player whose input it knows it finds what is there for the one who plays.
-        assert_eq!(seen(THEIRS.owner, &Predicted::own(ME)), [(MINE, 1)]);
+        assert_eq!(seen(THEIRS.owner, &PredictionSet::own(ME)), [(MINE, 1)]);
     }
 }

@@ -1,16 +1,16 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
+use super::changes_to_others::{ChangesToOthers, FoundChanges};
 use super::checkpoints::{Checkpoints, Purpose};
 use super::history::History;
 use super::inputs::{Inputs, Outdated, others};
-use super::predicted_changes::{FoundChanges, PredictedChanges};
-use super::relayed::RelayedInput;
+use super::others_inputs::RelayedInput;
 use super::resimulation::Resimulation;
 use super::step_messages::StepMessages;
 use super::world_cursor::WorldCursor;
 use crate::time::{Tick, TickRate};
 use crate::world::{
-    Effect, Entity, Owned, PlayerId, PlayerInput, Predicted, ReceivedMessage, RemovedRow, Rows, Schema, World,
+    Effect, Entity, Owned, PlayerId, PlayerInput, PredictionSet, ReceivedMessage, RemovedRow, Rows, Schema, World,
 };
 use alloc::vec::Vec;
 
@@ -95,7 +95,7 @@ impl<W: World> Timeline<W> {
     }
 
     /// Whose entities are predicted.
-    pub fn predicted(&self) -> &Predicted {
+    pub fn predicted(&self) -> &PredictionSet {
         self.cursor.predicted()
     }
 
@@ -109,7 +109,7 @@ impl<W: World> Timeline<W> {
         FoundChanges { changes: &self.cursor.changes, tick: self.present() }
     }
 
-    pub(crate) fn changes_mut(&mut self) -> &mut PredictedChanges {
+    pub(crate) fn changes_mut(&mut self) -> &mut ChangesToOthers {
         &mut self.cursor.changes
     }
 
@@ -264,7 +264,7 @@ impl<W: World> Timeline<W> {
     }
 
     /// Predicts the entities of these players and no others, before anything is simulated.
-    pub(crate) fn predict(&mut self, predicted: &Predicted) {
+    pub(crate) fn predict(&mut self, predicted: &PredictionSet) {
         self.cursor.predict(predicted);
     }
 
@@ -274,7 +274,7 @@ impl<W: World> Timeline<W> {
     ///
     /// # Panics
     /// When `tick` is not remembered, or the own player changes.
-    pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &Predicted, full: &Rows) -> u32 {
+    pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &PredictionSet, full: &Rows) -> u32 {
         assert!(self.predicted().player() == predicted.player(), "the own player stays");
         assert!(self.history.has(tick), "only a remembered state can be rewritten");
         // As the ticks before it were simulated.

@@ -1,10 +1,10 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
+use super::changes_to_others::ChangesToOthers;
 use super::history::{History, Slot};
-use super::predicted_changes::PredictedChanges;
 use super::shown_others::ShownOthers;
 use crate::time::{Tick, TickRate};
-use crate::world::{PlayerId, Predicted, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
+use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
 
 /// Which state the caller's world is in, and what of it is known.
@@ -14,7 +14,7 @@ pub(super) struct WorldCursor {
     schema: Schema,
     rate: TickRate,
     /// Whose entities its steps move.
-    predicted: Predicted,
+    predicted: PredictionSet,
     /// The state that it is in.
     at: Tick,
     /// The first tick that was never simulated.
@@ -24,7 +24,7 @@ pub(super) struct WorldCursor {
     /// Rows of other entities that the last step has changed, though it was not to.
     strays: Vec<RowKey>,
     /// What of them its own player has changed ahead of the authority.
-    pub(super) changes: PredictedChanges,
+    pub(super) changes: ChangesToOthers,
     published: Rows,
     /// What it is told to adopt next; kept for its memory.
     adopting: Rows,
@@ -36,12 +36,12 @@ impl WorldCursor {
         WorldCursor {
             schema: schema.clone(),
             rate,
-            predicted: Predicted::own(player),
+            predicted: PredictionSet::own(player),
             at: Tick::ZERO,
             unseen: Tick::ZERO,
             proxies_at: None,
             strays: Vec::new(),
-            changes: PredictedChanges::default(),
+            changes: ChangesToOthers::default(),
             published: Rows::new(schema),
             adopting: Rows::new(schema),
         }
@@ -58,12 +58,12 @@ impl WorldCursor {
     }
 
     /// Whose entities its steps move.
-    pub(super) fn predicted(&self) -> &Predicted {
+    pub(super) fn predicted(&self) -> &PredictionSet {
         &self.predicted
     }
 
     /// Its steps move other entities from now on.
-    pub(super) fn predict(&mut self, predicted: &Predicted) {
+    pub(super) fn predict(&mut self, predicted: &PredictionSet) {
         self.predicted.clone_from(predicted);
     }
 

@@ -5,7 +5,7 @@
 
 use super::authority::read_holder;
 use super::packet::{DatagramKind, ShownHead};
-use super::relay::RelayLine;
+use super::relay_codec::RelayLine;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
 use super::shown_codec::ShownCodec;

@@ -4,12 +4,12 @@
 //! fails with [`Malformed`] where the bytes end too early or claim what is not allowed.
 
 mod bits;
-mod changes;
+mod change_coding;
 mod encoded;
 mod joined_bits;
 
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
 pub(crate) use bits::{small_bits, small_code};
-pub use changes::{read_change, stream_change, write_change};
+pub use change_coding::{read_change, stream_change, write_change};
 pub(crate) use encoded::EncodedBits;
 pub(crate) use joined_bits::JoinedBits;

@@ -1,6 +1,6 @@
 //! What a row or an input is made of: fields of exact bits, laid out in 32-bit words.
 
-use super::{Column, ComponentSchema, Entity, Part, PlayerId};
+use super::{Column, ComponentSchema, Entity, PlayerId, StatePart};
 use alloc::vec::Vec;
 
 /// The type of one lane of a column.
@@ -343,7 +343,7 @@ pub trait State: Sized + 'static {
     }
 
     /// Its part of this type: the first field of it with `#[state(flatten)]`; `None` without, and by default.
-    fn part_mut<P: Part + 'static>(&mut self) -> Option<&mut P> {
+    fn part_mut<P: StatePart + 'static>(&mut self) -> Option<&mut P> {
         None
     }
 }

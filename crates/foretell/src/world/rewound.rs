@@ -92,7 +92,7 @@ impl<'a> Rewound<'a> {
     }
 
     /// How far from there the player may have been shown an entity, in metres; see
-    /// [`Receipt::error_m`](crate::session::Receipt::error_m). Zero on a client, and for what was not there.
+    /// [`HitReceipt::error_m`](crate::session::HitReceipt::error_m). Zero on a client, and for what was not there.
     pub fn error_m(&self, entity: Entity) -> f64 {
         let Some(past) = self.past else { return 0.0 };
         let of = |component| past.error_m(RowKey { component, entity }, self.lookback.used);

@@ -1,6 +1,6 @@
 //! Where a step runs, and how each entity is simulated there.
 
-use super::{Entity, Owned, PlayerId, Predicted};
+use super::{Entity, Owned, PlayerId, PredictionSet};
 use alloc::vec::Vec;
 
 /// Who runs a step.
@@ -29,7 +29,7 @@ pub enum Role {
 pub struct Roles<'a> {
     pub(super) side: Side,
     /// `None` for the player of a client alone.
-    pub(super) predicted: Option<&'a Predicted>,
+    pub(super) predicted: Option<&'a PredictionSet>,
     /// The entities that clients have authority over, ascending; on the server.
     pub(super) held: &'a [Entity],
     /// What the player of a client may not change for now.
@@ -83,7 +83,7 @@ impl Roles<'_> {
 #[derive(Clone, Debug)]
 pub struct KeptRoles {
     side: Side,
-    predicted: Option<Predicted>,
+    predicted: Option<PredictionSet>,
     held: Vec<Entity>,
     refused: Vec<Entity>,
 }

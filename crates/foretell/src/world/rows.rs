@@ -1,7 +1,7 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per component.
 
 use super::component_rows::ComponentRows;
-use super::{ComponentId, Entity, Owned, PlayerId, Predicted, RemovedRow, Row, RowKey, Schema, State};
+use super::{ComponentId, Entity, Owned, PlayerId, PredictionSet, RemovedRow, Row, RowKey, Schema, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
 
@@ -324,14 +324,14 @@ impl Rows {
     }
 
     /// The predicted rows, ascending: those of predicted entities, but for components that a client does not predict.
-    pub(crate) fn predicted(&self, predicted: &Predicted) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn predicted(&self, predicted: &PredictionSet) -> impl Iterator<Item = Row<'_>> {
         let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
         let prediction = |row: &Row<'_>| self.tables[usize::from(row.component.0)].prediction;
         self.iter().filter(move |row| is_predicted(row.owned()) && prediction(row).is_of(player, row.owner))
     }
 
     /// Becomes a copy of the [predicted](Rows::predicted) rows.
-    pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &Predicted) {
+    pub(crate) fn copy_predicted(&mut self, from: &Rows, predicted: &PredictionSet) {
         if predicted.has_all() {
             return self.copy_rows(from);
         }
@@ -349,12 +349,12 @@ impl Rows {
     }
 
     /// How many [predicted](Rows::predicted) rows there are.
-    pub(crate) fn count_predicted(&self, predicted: &Predicted) -> u64 {
+    pub(crate) fn count_predicted(&self, predicted: &PredictionSet) -> u64 {
         if predicted.has_all() { self.len() as u64 } else { self.predicted(predicted).count() as u64 }
     }
 
     /// Forgets the [predicted](Rows::predicted) rows, and that any was removed.
-    pub(crate) fn drop_predicted(&mut self, predicted: &Predicted) {
+    pub(crate) fn drop_predicted(&mut self, predicted: &PredictionSet) {
         let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
         let Rows { tables, removed, .. } = self;
         for table in &mut *tables {

@@ -5,7 +5,7 @@ use super::roles::{Role, Roles, Side};
 use super::{
     Change, Effect, EffectKind, Entity, Hit, Input, InterestRules, Leaver, Lookback, Message, Newcomer, Owned, PlayerId,
 };
-use super::{PlayerInput, PlayerMessage, Predicted, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
+use super::{PlayerInput, PlayerMessage, PredictionSet, Reason, ReceivedMessage, Rewound, Rows, Schema, StepOutput};
 use crate::time::{Tick, TickRate};
 
 /// A game's simulation, written once: the same code runs on the server, in the predicting client and in every
@@ -130,7 +130,7 @@ impl<'a, I> Step<'a, I> {
 
     /// The same on a client that simulates the entities that `predicted` names.
     #[must_use]
-    pub fn predicting(mut self, predicted: &'a Predicted) -> Step<'a, I> {
+    pub fn predicting(mut self, predicted: &'a PredictionSet) -> Step<'a, I> {
         self.roles.predicted = Some(predicted);
         self
     }
@@ -337,7 +337,7 @@ impl<'a, I> Step<'a, I> {
     }
 
     /// Says that `shooter` has hit `victim`, judged by [`rewound`](Step::rewound). It changes nothing; the server reports a
-    /// [receipt](crate::session::Receipt) of it, on what moment it was judged and what that is made of.
+    /// [receipt](crate::session::HitReceipt) of it, on what moment it was judged and what that is made of.
     pub fn hit(&mut self, shooter: PlayerId, victim: Owned) {
         if self.is_authority() {
             let past = self.rewound(shooter);

@@ -143,7 +143,7 @@ fn a_number_that_is_not_finite_is_refused_and_counted() {
         server.receive(Instant::ZERO, PeerId(5), &datagram).expect("well-formed");
         server.update(Instant::ZERO, &mut world, &mut Outbox::new());
         let stats = server.stats(PlayerId::new(1)).expect("joined");
-        assert_eq!((stats.ledger.count(Offence::NotFinite), stats.inputs.applied), (1, 0));
+        assert_eq!((stats.offences.count(Offence::NotFinite), stats.inputs.applied), (1, 0));
         assert_eq!(world.shots(), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::timeline::{ME, MINE, Mass, Masses, THEIRS, both, first, push, tell};
 use foretell::rollback::Timeline;
-use foretell::world::Predicted;
+use foretell::world::PredictionSet;
 use foretell::{Entity, PlayerId, Rows, Tick, TickRate, World};
 use proptest::prelude::*;
 
@@ -80,7 +80,7 @@ impl Run {
             Turn::Tell(_, force) => tell(timeline, [(tick.get(), force)]),
             Turn::Canonical(_) => timeline.announce(tick),
             Turn::Switch(_, everybody, knows_all) => {
-                let predicted = if everybody { both() } else { Predicted::own(ME) };
+                let predicted = if everybody { both() } else { PredictionSet::own(ME) };
                 if timeline.settled() == timeline.present() && *timeline.predicted() != predicted {
                     authority.retain(|_, of| knows_all || of.owner == ME);
                     authority.set(first(THEIRS), &Mass { at: [1.0], speed: [0.25] });

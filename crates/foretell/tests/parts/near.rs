@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use foretell::motion::vector::squared_distance;
-use foretell::session::client::{Predict, Source};
+use foretell::session::client::{PoseSource, Predict};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
     Views, World,
@@ -97,7 +97,7 @@ impl Driver<Field> for Look {
         for view in &views {
             let shown = view.pose().position;
             if view.owner == PlayerId::SERVER {
-                floats.push((view.entity, shown, view.source == Source::Predicted));
+                floats.push((view.entity, shown, view.source == PoseSource::Predicted));
             } else {
                 own = Some(shown);
             }

@@ -1586,9 +1586,9 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     assert_eq!((&back.answers[..], heading_of(&back), &back.holders[..]), (&[(12, 0)][..], 903, &[][..]));
     let late = send(&[], &[((0, SHIP), 8, 0, 1, 904)]);
     assert_eq!(heading_of(&late), 903);
-    let ledger = served.server.stats(PlayerId::new(1)).expect("there").ledger;
+    let offences = served.server.stats(PlayerId::new(1)).expect("there").offences;
     // Two that are not to be had, and two rows; the third may have been there when it was asked for.
-    assert_eq!((ledger.count(Offence::Ownership), ledger.total()), (4, 4));
+    assert_eq!((offences.count(Offence::Ownership), offences.total()), (4, 4));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! once, and fields that are no numbers.
 
 use core::time::Duration;
-use foretell::session::client::{ClientEvent, Corrected, Source};
+use foretell::session::client::{ClientEvent, Corrected, PoseSource};
 use foretell::{
     Client, ClientConfig, Entity, Field, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State,
     Step, Table, Text, Tick, Views, World,
@@ -136,7 +136,7 @@ impl Driver<Garden> for Watch {
                 }
             };
             assert_eq!(view.get::<Label>(), None, "another view");
-            let key = (player, view.entity, view.source == Source::Predicted);
+            let key = (player, view.entity, view.source == PoseSource::Predicted);
             self.shown.entry(key).or_default().insert(name);
         }
         self.states.insert(player, views.len());

@@ -1,7 +1,7 @@
 //! The machine that rolls back: what it simulates again is what it simulated before, but for what the authority changed.
 
 use foretell::rollback::{RelayedInput, Timeline};
-use foretell::world::{InputStatus, PlayerInput, Predicted};
+use foretell::world::{InputStatus, PlayerInput, PredictionSet};
 use foretell::{Entity, Input, Owned, PlayerId, Rows, Simulate, State, Step, Table, Tick, TickRate, World};
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -171,8 +171,8 @@ fn full(timeline: &Timeline<Masses>, tick: u32) -> Rows {
     full
 }
 
-pub(crate) fn both() -> Predicted {
-    let mut predicted = Predicted::own(ME);
+pub(crate) fn both() -> PredictionSet {
+    let mut predicted = PredictionSet::own(ME);
     predicted.insert(THEM);
     predicted
 }
@@ -236,7 +236,7 @@ fn who_is_predicted_no_more_goes_on_as_a_proxy_where_they_were() {
     let before = rows(&timeline, 100);
     assert!(before.iter().filter(|row| row.owner == THEM).count() == 2);
     let (state, everything) = (rows(&timeline, 85), world.masses.clone());
-    timeline.switch(&mut world, Tick::new(85), &Predicted::own(ME), &state);
+    timeline.switch(&mut world, Tick::new(85), &PredictionSet::own(ME), &state);
     let after = rows(&timeline, 100);
     assert!(after.iter().all(|row| row.owner == ME));
     for row in after.iter() {
@@ -283,7 +283,7 @@ fn what_a_switch_has_taken_away_does_not_come_back_with_the_rollbacks_after_it()
     assert!(world.masses.get(spark).is_some());
     let mut state = rows(&timeline, 24);
     state.remove_entity(spark);
-    timeline.switch(&mut world, Tick::new(24), &Predicted::own(ME), &state);
+    timeline.switch(&mut world, Tick::new(24), &PredictionSet::own(ME), &state);
     // Told late: the state of this tick is saved where that of the switch is.
     timeline.announce(Tick::new(26));
     timeline.revisit(Tick::new(26));

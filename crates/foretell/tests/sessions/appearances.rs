@@ -4,7 +4,7 @@
 use crate::common::projectiles::{CLICK, Keys, Kind, Range, SHOT};
 use core::time::Duration;
 use foretell::motion::Pose;
-use foretell::session::client::{Causes, ClientEvent, Source};
+use foretell::session::client::{Causes, ClientEvent, PoseSource};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, Views,
     World,
@@ -217,7 +217,7 @@ impl Driver<Range> for Play {
         let mut views = Views::new();
         client.present(local, &mut views);
         for view in &views {
-            let predicted = view.source == Source::Predicted;
+            let predicted = view.source == PoseSource::Predicted;
             let known = ledger.shown.insert(view.entity, (view.pose(), predicted)).is_some();
             ledger.came_back += u32::from(known && predicted && !before.contains_key(&view.entity));
             ledger.seen.insert(view.entity, predicted);

@@ -2,7 +2,7 @@
 //! what is not steps (P11).
 
 use core::time::Duration;
-use foretell::session::client::{EntityMode, Source};
+use foretell::session::client::{EntityMode, PoseSource};
 use foretell::{
     Client, ClientConfig, Curve, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig,
     Simulate, State, Step, Table, Tick, Views, World,
@@ -86,7 +86,7 @@ impl Driver<Lanterns> for Watch {
             let due = (it.told, f64::from(it.ticks));
             assert_eq!(due.0, it.ticks as f32 * BRIGHTER, "what is plain steps, all of it together");
             if view.entity == PREDICTED {
-                assert_eq!(view.source, Source::Predicted);
+                assert_eq!(view.source, PoseSource::Predicted);
                 assert!(it.glow >= self.before && it.glow <= it.told + BRIGHTER, "{it:?} after {}", self.before);
                 self.before = it.glow;
                 self.predicted = (self.predicted.0 + 1, self.predicted.1 + u32::from(!is_told));
@@ -94,7 +94,7 @@ impl Driver<Lanterns> for Watch {
             }
             let nth = usize::from(view.entity.counter());
             let curve = Curve::ALL[nth];
-            let is_between = view.source == Source::Interpolated;
+            let is_between = view.source == PoseSource::Interpolated;
             if !is_between || curve == Curve::Hold {
                 assert!(is_told && it.colours[4] == -2.0 * due.1, "{curve:?} holds what is no motion: {it:?}");
                 self.beyond += u32::from(!curve.leads() && !is_between);

@@ -48,7 +48,7 @@ fn who_looks_on_has_every_bit_by_the_inputs_of_the_players_and_is_sent_no_state_
         let server = &simulation.server.server;
         let spectator = simulation.players[2].client.player().expect("they are there");
         let of_spectator = server.stats(spectator).expect("they are there");
-        assert_eq!((server.seat_of(spectator), of_spectator.ledger.total()), (Some(Seat::Spectator), 0));
+        assert_eq!((server.seat_of(spectator), of_spectator.offences.total()), (Some(Seat::Spectator), 0));
         assert_eq!((of_spectator.inputs.applied, of_spectator.inputs.missed, of_spectator.inputs.late), (0, 0, 0));
     }
 }

@@ -6,7 +6,7 @@ use crate::common::projectiles::{HIT, Keys, Range, SHOT};
 use crate::common::scenario::masses;
 use core::time::Duration;
 use foretell::session::Refusal;
-use foretell::session::client::{ClientEvent, ClientState, Joined, Show, Source};
+use foretell::session::client::{ClientEvent, ClientState, Joined, PoseSource, Show};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::{
     Client, ClientConfig, Host, InputStatus, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Session,
@@ -136,7 +136,10 @@ fn a_host_is_shown_the_truth_between_its_last_two_states() {
         host.update(now, &mut world, &mut press, &mut outbox);
         host.present(now, &mut views);
         let [view] = [views.nth(0).expect("their own")];
-        assert_eq!((views.len(), view.owner, view.source, view.offset.is_none()), (1, HOST, Source::Authority, true));
+        assert_eq!(
+            (views.len(), view.owner, view.source, view.offset.is_none()),
+            (1, HOST, PoseSource::Authority, true)
+        );
         if let [.., before, newest] = &world.places[..] {
             let passed = now.micros() as f64 * 64.0 / 1e6;
             let at = passed.fract();

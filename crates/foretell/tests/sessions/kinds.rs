@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use foretell::math::f64::{atan2, cos, sin};
-use foretell::session::client::{ClientEvent, EntityMode, Source};
+use foretell::session::client::{ClientEvent, EntityMode, PoseSource};
 use foretell::{
     Client, Entity, Frame, Input, Instant, PlayerId, Role, Rules, SendRate, Server, ServerConfig, ServerFrame,
     Simulate, State, Step, Table, Tick, Views, World,
@@ -172,7 +172,7 @@ struct Circling {
 }
 
 impl Circling {
-    fn note(&mut self, now: Instant, at: [f64; 3], source: Source, truth: Tick) {
+    fn note(&mut self, now: Instant, at: [f64; 3], source: PoseSource, truth: Tick) {
         let distance = |from: [f64; 3]| (0..3).map(|axis| (at[axis] - from[axis]).powi(2)).sum::<f64>().sqrt();
         self.off_m = self.off_m.max((distance([0.0; 3]) - RADIUS_M).abs());
         let turn = core::f64::consts::TAU;
@@ -185,7 +185,7 @@ impl Circling {
             self.slowest_mps = if self.frames == 1 { mps } else { self.slowest_mps.min(mps) };
         }
         self.frames += 1;
-        self.extrapolated += u32::from(matches!(source, Source::Extrapolated(_)));
+        self.extrapolated += u32::from(matches!(source, PoseSource::Extrapolated(_)));
     }
 }
 
@@ -323,7 +323,7 @@ fn what_comes_to_rest_is_told_as_it_is_then_and_costs_nothing_more() {
         let player = &simulation.players[0];
         player.client.present(player.host.local(simulation.now()), &mut views);
         let view = views.get(thing(BALLOON)).expect("shown");
-        assert_eq!((view.pose().position, view.source), (truth.at, Source::Interpolated), "{stops}");
+        assert_eq!((view.pose().position, view.source), (truth.at, PoseSource::Interpolated), "{stops}");
         assert!(watch.told.iter().next_back() < Some(&Tick::new(stops + 40)), "{stops}: {:?}", watch.told.last());
     }
 }

@@ -235,8 +235,8 @@ fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
         client.stats().prediction.corrections <= 1 && outcomes.agreed > 2000,
         "the first state may differ: {outcomes:?}"
     );
-    let ledger = server.ledger(foretell::PlayerId::new(2)).expect("they are there");
-    assert!(ledger.count(Offence::Message) > 10_000, "{ledger:?}");
+    let offences = server.offences(foretell::PlayerId::new(2)).expect("they are there");
+    assert!(offences.count(Offence::Message) > 10_000, "{offences:?}");
     // Of each of two kinds one large message, and 255 small ones.
     let held = server.message_stats(foretell::PlayerId::new(2)).expect("they are there").held_bytes;
     assert!(held <= 2 * ((1 << 20) + 255 * 960), "{held} bytes are held");

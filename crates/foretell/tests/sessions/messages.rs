@@ -251,8 +251,8 @@ fn talk(seed: u64) {
         let (from_server, at_server) = &talk.players[&player];
         at_server.assert_complete(from_client, &format!("from {player:?} in seed {seed}"));
         at_client.assert_complete(from_server, &format!("to {player:?} in seed {seed}"));
-        let ledger = simulation.server.server.ledger(player).expect("they are there");
-        assert_eq!(ledger.count(Offence::Message), 0, "seed {seed}");
+        let offences = simulation.server.server.offences(player).expect("they are there");
+        assert_eq!(offences.count(Offence::Message), 0, "seed {seed}");
         talked += from_client.sent[0] + from_server.sent[0];
     }
     assert!(talked > 0, "seed {seed}");

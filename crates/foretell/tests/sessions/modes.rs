@@ -84,8 +84,8 @@ fn each_of_the_six_changes_of_mode_ends_where_it_was_asked_to_and_shows_no_jump(
             }
             let way = play.shown[&(0, own)].1[0] - begun;
             assert!((7.0..13.0).contains(&way), "two seconds at 5 m/s: {way} m");
-            let ledger = simulation.server.server.stats(own.spawned_for()).expect("it plays").ledger;
-            assert!(ledger.total() <= 20, "{from:?} to {to:?}: {ledger:?}");
+            let offences = simulation.server.server.stats(own.spawned_for()).expect("it plays").offences;
+            assert!(offences.total() <= 20, "{from:?} to {to:?}: {offences:?}");
             let proxies = &simulation.players[0].world.proxies;
             let last = proxies.get(&own).copied().unwrap_or(Tick::ZERO);
             let is_proxy = simulation.players[0].client.tick().since(last) < 10;

@@ -3,7 +3,7 @@
 use crate::common::f64_mass::Masses;
 use crate::common::relayed::{Play, add_player, conditions, run, session, session_of};
 use core::time::Duration;
-use foretell::session::client::{Causes, Predict, Source};
+use foretell::session::client::{Causes, PoseSource, Predict};
 use foretell::{ClientConfig, GapPolicy, Outbox, PlayerId, SendRate, ServerConfig, Tick, Views};
 use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, SplitMix64};
@@ -14,7 +14,7 @@ fn sources(simulation: &Simulation<Masses>, player: usize) -> (usize, usize) {
     let host = &simulation.players[player];
     let mut views = Views::new();
     host.client.present(host.host.local(simulation.now()), &mut views);
-    let predicted = views.iter().filter(|view| view.source == Source::Predicted).count();
+    let predicted = views.iter().filter(|view| view.source == PoseSource::Predicted).count();
     (predicted, views.len() - predicted)
 }
 

@@ -2,7 +2,7 @@
 //! what its owner alone may see no other client is ever told.
 
 use core::time::Duration;
-use foretell::session::client::{Causes, ClientEvent, Corrected, Predict, Source};
+use foretell::session::client::{Causes, ClientEvent, Corrected, PoseSource, Predict};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
     Tick, Views, World,
@@ -161,7 +161,7 @@ impl Driver<Field> for Watch {
         for view in &views {
             let Some(ball) = view.get::<Ball>() else { continue };
             self.missing -= 1;
-            let is_predicted = view.source == Source::Predicted;
+            let is_predicted = view.source == PoseSource::Predicted;
             let (predicted, shown) = self.ball.entry(player).or_default();
             *if is_predicted { predicted } else { shown } += 1;
             let before = self.before.insert(player, ball.x[0]).unwrap_or(ball.x[0]);

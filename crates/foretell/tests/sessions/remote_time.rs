@@ -6,7 +6,7 @@ use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::motion::Correction;
 use foretell::motion::vector::{length, lerp, sub};
-use foretell::session::client::{Show, Source};
+use foretell::session::client::{PoseSource, Show};
 use foretell::session::server::Server;
 use foretell::{Client, ClientConfig, Frame, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick, Views, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
@@ -58,7 +58,7 @@ impl Driver<Masses> for Remote {
         let mut views = Views::new();
         client.present(at.local, &mut views);
         for view in &views {
-            if view.owner == own || view.source != Source::Interpolated {
+            if view.owner == own || view.source != PoseSource::Interpolated {
                 continue;
             }
             let shown = view.pose().position;

@@ -4,7 +4,7 @@ use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::session::Refusal;
-use foretell::session::client::{Causes, Corrected, Redundancy, Source};
+use foretell::session::client::{Causes, Corrected, PoseSource, Redundancy};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick,
@@ -249,11 +249,11 @@ fn several_players_in_one_world_each_predict_their_own_and_see_the_others_move()
         let mut views = Views::new();
         host.client.present(host.host.local(simulation.now()), &mut views);
         views.iter().for_each(|view| match view.source {
-            Source::Predicted => {
+            PoseSource::Predicted => {
                 assert_eq!(view.owner, own);
                 mine += 1;
             }
-            Source::Authority | Source::Interpolated | Source::Held | Source::Extrapolated(_) => {
+            PoseSource::Authority | PoseSource::Interpolated | PoseSource::Held | PoseSource::Extrapolated(_) => {
                 let truth = simulation.server.world.body(view.entity);
                 let behind = distance(truth.position, view.get::<Body>().expect("a body").position);
                 assert!(behind < 2.5, "{behind} m behind");

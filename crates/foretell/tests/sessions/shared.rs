@@ -125,8 +125,8 @@ fn who_takes_a_cube_moves_it_at_once_and_everybody_sees_it_move() {
     assert!((play.truth_mps[&cube(0)] - 3.0).abs() < 1e-6, "evenly spaced: {} m/s", play.truth_mps[&cube(0)]);
     assert!(play.fastest_mps[&(1, cube(0))] < 3.3, "{}", play.fastest_mps[&(1, cube(0))]);
     assert_eq!(play.corrections, 0, "nothing that is held is corrected");
-    let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
-    assert_eq!(ledger.total(), 0, "{ledger:?}");
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.total(), 0, "{offences:?}");
 }
 
 #[test]
@@ -305,9 +305,9 @@ proptest! {
         }
         prop_assert_eq!(play.corrections, 0);
         for player in simulation.server.server.players() {
-            let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
+            let offences = simulation.server.server.stats(player).expect("it plays").offences;
             let allowed = [Offence::Speed, Offence::Teleport, Offence::Request];
-            prop_assert!(ledger.entries().all(|(what, _)| allowed.contains(&what)), "{:?}", ledger);
+            prop_assert!(offences.entries().all(|(what, _)| allowed.contains(&what)), "{:?}", offences);
         }
     }
 }
@@ -365,8 +365,8 @@ fn what_is_not_shared_is_not_given_away() {
         agree(&simulation, &play, entity);
     }
     let player = simulation.players[0].client.player().expect("it plays");
-    let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
-    assert_eq!(ledger.count(Offence::Ownership), 2);
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.count(Offence::Ownership), 2);
 }
 
 #[test]
@@ -383,8 +383,8 @@ fn a_player_holds_as_many_as_allowed_and_asks_ten_times_a_second_at_most() {
     let refused = play.told(0, cube(0)).iter().filter(|what| **what == Refused(HoldRefusal::TooOften)).count();
     assert_eq!(refused, 10, "of twenty in less than half a second");
     let player = simulation.players[0].client.player().expect("it plays");
-    let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
-    assert_eq!(ledger.count(Offence::Request), 11);
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.count(Offence::Request), 11);
     agree(&simulation, &play, cube(0));
 }
 
@@ -483,12 +483,12 @@ fn a_tampering_owner_shows_others_nothing_beyond_the_bound_and_the_ledger_says_w
         assert!(moved <= BOUND_MPS * 4.5, "{how:?}: {moved} m in four seconds");
         assert!(cheat.healths.iter().all(|health| *health < 50), "what the server alone writes stays the server's");
         let player = simulation.players[0].client.player().expect("it plays");
-        let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
-        assert!(ledger.count(offence) > 10, "{how:?}: {ledger:?}");
+        let offences = simulation.server.server.stats(player).expect("it plays").offences;
+        assert!(offences.count(offence) > 10, "{how:?}: {offences:?}");
         // The other's walker: what is asked too often is not looked at any further.
-        assert!(ledger.count(Offence::Ownership) >= 1, "{ledger:?}");
-        assert!(ledger.count(Offence::Request) >= 20, "{ledger:?}");
+        assert!(offences.count(Offence::Ownership) >= 1, "{offences:?}");
+        assert!(offences.count(Offence::Request) >= 20, "{offences:?}");
         let honest = simulation.players[1].client.player().expect("it plays");
-        assert_eq!(simulation.server.server.stats(honest).expect("it plays").ledger.total(), 0);
+        assert_eq!(simulation.server.server.stats(honest).expect("it plays").offences.total(), 0);
     }
 }

@@ -4,7 +4,7 @@ use crate::common::toys::{BOUND_MPS, Toy, Toys, Walk, bounded, cube, ms, session
 use core::time::Duration;
 use foretell::motion::vector::{length, sub};
 use foretell::session::Claim;
-use foretell::session::{Ledger, Offence};
+use foretell::session::{Offence, Offences};
 use foretell::{
     Audience, Client, ClientConfig, Column, ComponentSchema, Entity, Field, Input, Meaning, PlayerId, Rules, Server,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, World,
@@ -108,25 +108,25 @@ fn stage(conditions: Conditions) -> Simulation<Stage> {
 }
 
 /// Four seconds of it: where the hands are then on the server, and what was noted.
-fn hold(mps: [f32; 2]) -> (Puppet, Ledger) {
+fn hold(mps: [f32; 2]) -> (Puppet, Offences) {
     let mut simulation = stage(good());
     #[expect(clippy::cast_precision_loss, reason = "small")]
     simulation.run_until(ms(6000), &mut puppeteer(|passed| mps.map(|mps| mps * passed as f32 / 64.0)));
     let player = simulation.players[0].client.player().expect("it plays");
-    let ledger = simulation.server.server.stats(player).expect("it plays").ledger;
-    (simulation.server.server.rows().state(PUPPET).expect("it is there"), ledger)
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    (simulation.server.server.rows().state(PUPPET).expect("it is there"), offences)
 }
 
 #[test]
 fn each_position_of_an_entity_has_a_bound_of_its_own() {
     // Both as fast as they may: neither takes from the other.
-    let (puppet, ledger) = hold([5.9, -5.9]);
+    let (puppet, offences) = hold([5.9, -5.9]);
     assert!(puppet.hands[0][0] > 20.0 && puppet.hands[1][0] < -20.0, "{puppet:?}");
-    assert_eq!(ledger.total(), 0, "{ledger:?}");
+    assert_eq!(offences.total(), 0, "{offences:?}");
     // One that rests lends the other nothing, and one that is too fast takes nothing from the other.
     for mps in [[0.0, 12.0], [5.9, 12.0]] {
-        let (puppet, ledger) = hold(mps);
-        assert!(ledger.count(Offence::Speed) > 100, "{mps:?}: {ledger:?}");
+        let (puppet, offences) = hold(mps);
+        assert!(offences.count(Offence::Speed) > 100, "{mps:?}: {offences:?}");
         let way_m = puppet.hands[1][0];
         assert!(way_m > 20.0 && way_m <= 6.0 * 4.2, "{mps:?}: {way_m} m");
     }

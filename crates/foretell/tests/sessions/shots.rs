@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::SendRate;
 use foretell::hits::{Cast, Shape};
 use foretell::motion::vector::{length, sub};
-use foretell::session::{Offence, Receipt, Ways};
+use foretell::session::{HitReceipt, Offence, Ways};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, Messages, PlayerId, Rules,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
@@ -146,9 +146,9 @@ struct Bots {
     drawn: BTreeMap<usize, [f32; 3]>,
     predicted: u32,
     taken_back: u32,
-    receipts: Vec<Receipt>,
+    receipts: Vec<HitReceipt>,
     /// Those that each player was told.
-    told: BTreeMap<PlayerId, Vec<Receipt>>,
+    told: BTreeMap<PlayerId, Vec<HitReceipt>>,
     /// When each player's client first simulated a tick, and how much later than it is safe somebody was hit.
     simulated: BTreeMap<(usize, Tick), Instant>,
     late: Vec<(Duration, Duration)>,
@@ -178,7 +178,7 @@ impl Driver<Range> for Bots {
                 _ => {}
             }
         }
-        let told = frame.messages.iter().filter_map(|message| message.get::<Receipt>());
+        let told = frame.messages.iter().filter_map(|message| message.get::<HitReceipt>());
         let told = told.map(|receipt| (client.player().expect("they play"), *receipt));
         told.for_each(|(player, receipt)| self.told.entry(player).or_default().push(receipt));
         self.simulated.entry((player, client.tick())).or_insert(at.now);
@@ -218,7 +218,7 @@ impl Session {
     fn new(config: ServerConfig, latencies_ms: &[u64], seed: u64) -> Session {
         let log = Rc::new(RefCell::new(Log::default()));
         let world = || Range { runners: Table::default(), log: Rc::clone(&log) };
-        let rules = Rules { messages: Messages::new().with::<Receipt>(), ..Rules::new(Range::schema()) };
+        let rules = Rules { messages: Messages::new().with::<HitReceipt>(), ..Rules::new(Range::schema()) };
         let mut simulation = Simulation::new(rules, config, world(), seed);
         for latency in latencies_ms {
             let conditions = Conditions {
@@ -269,12 +269,12 @@ fn what_is_drawn_is_found_again_within_half_a_ticks_way_at_any_round_trip_and_pr
     assert!(bots.predicted > 1000 && 1000 * bots.taken_back < bots.predicted);
     let server = &simulation.server.server;
     for player in server.players() {
-        let ledger = server.ledger(player).expect("they play");
-        assert_eq!(ledger.count(Offence::View), 0, "{player:?} has claimed nothing that can't be");
+        let offences = server.offences(player).expect("they play");
+        assert_eq!(offences.count(Offence::View), 0, "{player:?} has claimed nothing that can't be");
         let of_player = || bots.receipts.iter().filter(|receipt| receipt.shooter() == player);
         assert!(of_player().count() > 50 && of_player().all(|receipt| receipt.lookback.bound == LookbackBound::Claim));
         // Who shot and who was hit are told, but for what is under way still, and nobody else is.
-        let is_of = |receipt: &&Receipt| [receipt.shooter(), receipt.victim.owner].contains(&player);
+        let is_of = |receipt: &&HitReceipt| [receipt.shooter(), receipt.victim.owner].contains(&player);
         let (told, all) = (&bots.told[&player], bots.receipts.iter().filter(is_of).count());
         assert!(told.iter().all(|receipt| is_of(&receipt) && bots.receipts.contains(receipt)));
         assert!(told.len() <= all && 20 * told.len() > 19 * all, "{player:?} is told {} of {all}", told.len());
@@ -305,13 +305,13 @@ fn nobody_is_hit_later_after_cover_than_the_receipt_says_and_the_cap_bounds_what
     assert!(bots.late.iter().all(|(late, said)| late <= said), "{:?}", bots.late);
     let cap = Duration::from_millis(251);
     assert!(bots.receipts.iter().all(|receipt| receipt.rewound() <= cap));
-    let is_capped = |receipt: &&Receipt| receipt.lookback.bound == LookbackBound::Cap;
+    let is_capped = |receipt: &&HitReceipt| receipt.lookback.bound == LookbackBound::Cap;
     let capped = bots.receipts.iter().filter(is_capped).count();
     assert_eq!(simulation.server.server.totals().hits.bounded, capped as u64, "a slow link is no offence");
-    let slowest = |receipt: &&Receipt| receipt.shooter() == PlayerId::new(6);
+    let slowest = |receipt: &&HitReceipt| receipt.shooter() == PlayerId::new(6);
     assert!(capped > 50 && bots.receipts.iter().filter(slowest).all(|receipt| is_capped(&receipt)));
-    let ledgers = simulation.server.server.players().filter_map(|player| simulation.server.server.ledger(player));
-    assert_eq!(ledgers.map(|ledger| ledger.count(Offence::View)).sum::<u64>(), 0);
+    let offences_of = simulation.server.server.players().filter_map(|player| simulation.server.server.offences(player));
+    assert_eq!(offences_of.map(|offences| offences.count(Offence::View)).sum::<u64>(), 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
-use foretell::session::client::Source;
+use foretell::session::client::PoseSource;
 use foretell::{
     Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, Simulate,
     Step, Table, Tick, Views, World,
@@ -52,7 +52,7 @@ impl Driver<Masses> for Watch {
             if view.owner == own {
                 continue;
             }
-            if matches!(view.source, Source::Extrapolated(_)) {
+            if matches!(view.source, PoseSource::Extrapolated(_)) {
                 self.beyond.push(view.entity);
             }
             let place = view.pose().position;

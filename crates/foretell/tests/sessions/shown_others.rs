@@ -3,7 +3,7 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::client::Source;
+use foretell::session::client::PoseSource;
 use foretell::{Client, ClientConfig, Curve, Frame, Instant, Rules, SendRate, ServerConfig, Tick, Views, World};
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -46,9 +46,9 @@ impl Driver<Masses> for Watch {
                     self.fastest_mps = self.fastest_mps.max(way / at.now.since(before).as_secs_f64());
                 }
             }
-            self.may_warp = matches!(view.source, Source::Extrapolated(beyond) if beyond > WARPS_AFTER);
+            self.may_warp = matches!(view.source, PoseSource::Extrapolated(beyond) if beyond > WARPS_AFTER);
             self.shown += 1;
-            self.extrapolated += u32::from(matches!(view.source, Source::Extrapolated(_)));
+            self.extrapolated += u32::from(matches!(view.source, PoseSource::Extrapolated(_)));
         }
     }
 }

@@ -195,8 +195,8 @@ fn whatever_goes_wrong_each_is_bought_once_and_in_order() {
             let player = host.client.player().expect("they play");
             let server = simulation.server.world.shoppers.iter().find(|shopper| shopper.owner() == player);
             assert_eq!(server.map(|shopper| shopper.count), shopping.bought.get(&machine).copied(), "seed {seed}");
-            let ledger = simulation.server.server.ledger(player).expect("they are there");
-            assert_eq!(ledger.count(Offence::Message), 0, "seed {seed}");
+            let offences = simulation.server.server.offences(player).expect("they are there");
+            assert_eq!(offences.count(Offence::Message), 0, "seed {seed}");
         }
     }
 }

@@ -235,7 +235,7 @@ proptest! {
             table.frame(None);
         }
         let (honest, begun) = (table.seats[1].player, table.seats[1].client.stats());
-        prop_assert_eq!(table.server.ledger(table.seats[0].player).expect("it is there").total(), 0);
+        prop_assert_eq!(table.server.offences(table.seats[0].player).expect("it is there").total(), 0);
         for (trick, frames) in tricks {
             for _ in 0..frames {
                 let before = table.truth(0);
@@ -256,12 +256,12 @@ proptest! {
         ];
         prop_assert_eq!(felt, [0; 3]);
         prop_assert!(stats.prediction.outcomes.agreed > 300 && stats.prediction.outcomes.add_up(), "{:?}", stats.prediction.outcomes);
-        prop_assert_eq!(table.server.ledger(honest).expect("it is there").total(), 0);
+        prop_assert_eq!(table.server.offences(honest).expect("it is there").total(), 0);
     }
 }
 
-/// What the ledger says of who has done nothing but this for four seconds.
-fn noted(trick: impl Fn(usize) -> Trick) -> (foretell::session::Ledger, Table) {
+/// Which offences are noted of who has done nothing but this for four seconds.
+fn noted(trick: impl Fn(usize) -> Trick) -> (foretell::session::Offences, Table) {
     let mut table = Table::new(7, Duration::from_millis(30));
     for _ in 0..100 {
         table.frame(None);
@@ -269,17 +269,17 @@ fn noted(trick: impl Fn(usize) -> Trick) -> (foretell::session::Ledger, Table) {
     for nth in 0..256 {
         table.frame(Some(trick(nth)));
     }
-    (*table.server.ledger(table.seats[0].player).expect("it is there"), table)
+    (*table.server.offences(table.seats[0].player).expect("it is there"), table)
 }
 
 #[test]
 fn the_ledger_says_what_was_tried() {
-    let (ledger, _) = noted(|_| Trick::Clock(10.0));
-    assert!(ledger.count(Offence::Time) > 100, "{ledger:?}");
-    let (ledger, _) = noted(|_| Trick::NoNumber);
-    assert!(ledger.count(Offence::NotFinite) > 100, "{ledger:?}");
+    let (offences, _) = noted(|_| Trick::Clock(10.0));
+    assert!(offences.count(Offence::Time) > 100, "{offences:?}");
+    let (offences, _) = noted(|_| Trick::NoNumber);
+    assert!(offences.count(Offence::NotFinite) > 100, "{offences:?}");
     // Bits 27 to 44 of a datagram of inputs say whether and what it acknowledges.
-    let (ledger, table) = noted(|nth| Trick::Again(0, Some(28 + nth % 16)));
-    assert!(ledger.count(Offence::Acknowledgement) > 10, "{ledger:?}");
-    assert_eq!(table.server.ledger(table.seats[1].player).expect("it is there").total(), 0);
+    let (offences, table) = noted(|nth| Trick::Again(0, Some(28 + nth % 16)));
+    assert!(offences.count(Offence::Acknowledgement) > 10, "{offences:?}");
+    assert_eq!(table.server.offences(table.seats[1].player).expect("it is there").total(), 0);
 }

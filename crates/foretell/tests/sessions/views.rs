@@ -2,7 +2,7 @@
 
 use crate::common::Buttons;
 use core::time::Duration;
-use foretell::session::client::Source;
+use foretell::session::client::PoseSource;
 use foretell::{
     Client, ClientConfig, Entity, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
     Views, World,
@@ -87,7 +87,7 @@ fn every_entity_is_found_by_its_name_with_all_of_its_state_that_is_told() {
     assert_eq!(views.len(), 5 + 2 * 2);
     for nth in 0..5 {
         let view = views.get(derelict(nth)).expect("shown");
-        assert_eq!((view.owner, view.source), (PlayerId::SERVER, Source::Interpolated));
+        assert_eq!((view.owner, view.source), (PlayerId::SERVER, PoseSource::Interpolated));
         let position = [-f64::from(nth), 0.0, 0.0];
         assert_eq!(view.get::<Ship>(), Some(Ship { position, fuel: 0 }), "its fuel is told to nobody");
         assert_eq!(view.get::<Cargo>(), None);
@@ -98,7 +98,7 @@ fn every_entity_is_found_by_its_name_with_all_of_its_state_that_is_told() {
         let entity = views.iter().find(|view| view.owner == owner).expect("shown").entity;
         let is_own = Some(owner) == client.player();
         let [ship, cargo] = views.of(entity).collect::<Vec<_>>()[..] else { panic!("a ship and its cargo") };
-        assert_eq!(ship.source, if is_own { Source::Predicted } else { Source::Interpolated });
+        assert_eq!(ship.source, if is_own { PoseSource::Predicted } else { PoseSource::Interpolated });
         let fuel = if is_own { u32::from(player) } else { 0 };
         assert_eq!(ship.get(), Some(Ship { position: [f64::from(player), 0.0, 0.0], fuel }));
         assert_eq!(cargo.get(), Some(Cargo { crates: 10 * u32::from(player) }));

@@ -1,7 +1,7 @@
 //! The game of these tests: each player drives a cube by forces into a heap of small ones.
 
 use foretell::rollback::Timeline;
-use foretell::world::{Predicted, Side};
+use foretell::world::{PredictionSet, Side};
 use foretell::{Entity, Input, Newcomer, Owned, PlayerId, Rows, Schema, Simulate, State, Step, Tick, TickRate, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
@@ -185,7 +185,7 @@ pub fn predicted(world: &mut Pile, checkpoint_every: u32) -> Timeline<Pile> {
     }
     let mut full = Rows::new(&Pile::schema());
     world.publish(&mut full);
-    let mut predicted = Predicted::own(ME);
+    let mut predicted = PredictionSet::own(ME);
     predicted.insert(PlayerId::SERVER);
     let mut timeline = Timeline::new(&Pile::schema(), ME, TickRate::default(), 128, checkpoint_every);
     timeline.begin(world, Tick::new(4));

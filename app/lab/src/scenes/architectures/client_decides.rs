@@ -5,7 +5,7 @@ use super::movement::{SPEED, walk};
 use super::numbered_link::NumberedLink;
 use crate::scenes::timer::Timer;
 use foretell::Instant;
-use foretell::session::Ledger;
+use foretell::session::Offences;
 use foretell_articles::distance::{DistanceCheck, DistanceGuard};
 
 /// The client decides where it is, and the server passes it on; or looks first how far that is (Q5).
@@ -15,7 +15,7 @@ pub struct ClientDecides {
     up: NumberedLink,
     server: [f64; 3],
     guard: DistanceGuard,
-    ledger: Ledger,
+    offences: Offences,
     other: OtherPlayer,
 }
 
@@ -27,7 +27,7 @@ impl ClientDecides {
             up: NumberedLink::new(seed),
             server: spawn,
             guard: DistanceGuard::new(DistanceCheck::new(SPEED), spawn, start),
-            ledger: Ledger::default(),
+            offences: Offences::default(),
             other: OtherPlayer::new(seed ^ 4),
         }
     }
@@ -38,7 +38,7 @@ impl ClientDecides {
             let Ok(sent) = <[f64; 3]>::try_from(numbers) else { continue };
             self.server = match input.article {
                 true => sent,
-                false => self.guard.take(input.now, sent, &mut self.ledger).position,
+                false => self.guard.take(input.now, sent, &mut self.offences).position,
             };
         }
     }
@@ -55,7 +55,7 @@ impl Architecture for ClientDecides {
         if self.sends.is_due(input.now, input.interval) {
             self.up.send(input, self.client);
         }
-        let refused = self.ledger.total();
+        let refused = self.offences.total();
         FrameView { client: self.client, server: self.server, other, resyncs: 0, refused, steps: Vec::new() }
     }
 }

@@ -135,7 +135,7 @@ impl<P: Precision> Architecture for Prediction<P> {
             server,
             other,
             resyncs: self.client.stats().resyncs,
-            refused: self.server.ledger().total(),
+            refused: self.server.offences().total(),
             steps: core::mem::take(&mut self.steps),
         }
     }

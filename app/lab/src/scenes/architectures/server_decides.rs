@@ -4,7 +4,7 @@ use super::architecture::{Architecture, FrameInput, FrameView, OtherPlayer, push
 use super::movement::walk;
 use super::numbered_link::NumberedLink;
 use crate::scenes::timer::Timer;
-use foretell::session::{Ledger, Offence};
+use foretell::session::{Offence, Offences};
 use foretell_articles::timestamped::clamped_direction;
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub struct ServerDecides {
     server: [f64; 3],
     /// What it has to play, the oldest first.
     waiting: VecDeque<[f64; 3]>,
-    ledger: Ledger,
+    offences: Offences,
     down: OtherPlayer,
     shown: [f64; 3],
     other: OtherPlayer,
@@ -32,7 +32,7 @@ impl ServerDecides {
             up: NumberedLink::new(seed),
             server: spawn,
             waiting: VecDeque::new(),
-            ledger: Ledger::default(),
+            offences: Offences::default(),
             down: OtherPlayer::new(seed ^ 2),
             shown: spawn,
             other: OtherPlayer::new(seed ^ 4),
@@ -52,14 +52,14 @@ impl ServerDecides {
         let most = (input.interval * 2 + input.conditions.jitter).as_secs_f64() / frame + 6.0;
         while count(self.waiting.len()) > most {
             self.waiting.pop_front();
-            self.ledger.note(Offence::Time);
+            self.offences.note(Offence::Time);
         }
         let mut direction = self.waiting.pop_front().unwrap_or_default();
         if !input.article {
             let (clamped, offence) = clamped_direction(direction);
             direction = clamped;
             if offence {
-                self.ledger.note(Offence::Direction);
+                self.offences.note(Offence::Direction);
             }
         }
         walk(&mut self.server, direction, input.length.as_secs_f64());
@@ -81,7 +81,7 @@ impl Architecture for ServerDecides {
         if self.sends.is_due(input.now, input.interval) {
             self.up.send(input, self.held.drain(..).flatten());
         }
-        let refused = self.ledger.total();
+        let refused = self.offences.total();
         FrameView { client: self.shown, server: self.server, other, resyncs: 0, refused, steps: Vec::new() }
     }
 }

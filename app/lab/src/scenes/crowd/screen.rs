@@ -3,7 +3,7 @@
 use super::spending::Spending;
 use crate::frame::crowd::{CrowdPicture, Walker, text};
 use foretell::motion::Pose;
-use foretell::session::client::Source;
+use foretell::session::client::PoseSource;
 use foretell::{Client, Entity, Frame, PlayerId, Rows, Rules, Tick, Views};
 use foretell_crowd::{Body, Crowd, Walk};
 use foretell_sim::harness::{Driver, Moment, Sent};
@@ -101,10 +101,10 @@ fn heading([x, y, z, w]: [f64; 4]) -> f64 {
 }
 
 /// How far beyond what was told it is shown.
-fn age_ms(source: Source) -> f64 {
+fn age_ms(source: PoseSource) -> f64 {
     match source {
-        Source::Extrapolated(beyond) => beyond.as_secs_f64() * 1_000.0,
-        Source::Authority | Source::Predicted | Source::Interpolated | Source::Held => 0.0,
+        PoseSource::Extrapolated(beyond) => beyond.as_secs_f64() * 1_000.0,
+        PoseSource::Authority | PoseSource::Predicted | PoseSource::Interpolated | PoseSource::Held => 0.0,
     }
 }
 

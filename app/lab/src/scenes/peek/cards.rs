@@ -4,7 +4,7 @@ use super::duel::{Shot, Target};
 use crate::frame::duel::{Part, ReceiptCard, ShotCard};
 use core::time::Duration;
 use foretell::hits::Verdict;
-use foretell::session::Receipt;
+use foretell::session::HitReceipt;
 use foretell::time::TickTime;
 use foretell::{Lookback, LookbackBound, PlayerId, Tick, TickRate};
 
@@ -24,7 +24,7 @@ pub struct CardTerms {
 pub struct Cards {
     /// As the shooters' clients judged them, until the server has.
     predicted: Vec<Shot>,
-    receipts: Vec<Receipt>,
+    receipts: Vec<HitReceipt>,
     /// How many cards there were.
     count: u32,
 }
@@ -36,7 +36,7 @@ impl Cards {
     }
 
     /// The server has given a receipt.
-    pub fn note(&mut self, receipts: &[Receipt]) {
+    pub fn note(&mut self, receipts: &[HitReceipt]) {
         self.receipts.extend_from_slice(receipts);
     }
 
@@ -119,8 +119,8 @@ fn why(bound: LookbackBound, terms: CardTerms) -> String {
     }
 }
 
-/// What the receipt says, with the parts of its sum as [`Receipt::peek`] adds them up.
-fn receipt_card(receipt: &Receipt, by: usize) -> ReceiptCard {
+/// What the receipt says, with the parts of its sum as [`HitReceipt::peek`] adds them up.
+fn receipt_card(receipt: &HitReceipt, by: usize) -> ReceiptCard {
     let (shooter, victim) = (receipt.shooter_ways, receipt.victim_ways.unwrap_or_default());
     let part = |name, time| Part { name, ms: millis(time) };
     let [frame, up, down, shown] = match by {

@@ -5,7 +5,7 @@ use super::duel::Duel;
 use super::ground;
 use crate::frame::cube::ShownCube;
 use foretell::motion::vector::{length, sub};
-use foretell::session::client::{ClientEvent, Source};
+use foretell::session::client::{ClientEvent, PoseSource};
 use foretell::{Client, Frame, Instant, PlayerId, Views};
 use foretell_sim::harness::Moment;
 
@@ -103,12 +103,12 @@ impl Screen {
     }
 }
 
-fn source(source: Source) -> &'static str {
+fn source(source: PoseSource) -> &'static str {
     match source {
-        Source::Authority => "authority",
-        Source::Predicted => "predicted",
-        Source::Interpolated => "interpolated",
-        Source::Held => "held",
-        Source::Extrapolated(_) => "extrapolated",
+        PoseSource::Authority => "authority",
+        PoseSource::Predicted => "predicted",
+        PoseSource::Interpolated => "interpolated",
+        PoseSource::Held => "held",
+        PoseSource::Extrapolated(_) => "extrapolated",
     }
 }

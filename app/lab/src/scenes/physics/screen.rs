@@ -5,7 +5,7 @@ use crate::frame::bodies::{self, Bodies, BodyDelta, BodyRow};
 use crate::frame::lane::Lane;
 use foretell::motion::Pose;
 use foretell::motion::vector::{length, sub};
-use foretell::session::client::{ClientStats, Corrected, Source};
+use foretell::session::client::{ClientStats, Corrected, PoseSource};
 use foretell::{Client, Entity, Frame, Instant, PlayerId, Tick, Views};
 use foretell_pile::{Pile, Thing};
 use foretell_sim::harness::Moment;
@@ -130,7 +130,7 @@ impl PileScreen {
         client.present(local, views);
         for view in views.iter() {
             let (entity, pose) = (view.entity, view.pose());
-            let predicted = view.source == Source::Predicted;
+            let predicted = view.source == PoseSource::Predicted;
             shown.push(bodies::row(entity, pose, i16::from(!predicted)));
             places.insert(entity, pose.position);
             let simulated = sub(pose.position, view.offset.position());

@@ -3,7 +3,7 @@
 use super::{Check, LocalSeen, ServerSeen};
 use alloc::format;
 use alloc::string::String;
-use foretell::session::client::{ClientState, Source};
+use foretell::session::client::{ClientState, PoseSource};
 use foretell::world::{InputStatus, PlayerId, World};
 
 /// The player who sits at the server gives one input for each of its steps, which that very step gets; they are shown nothing but
@@ -44,7 +44,7 @@ impl<W: World> Check<W> for Hosted {
         }
         let Some(truth) = seen.truth.rows(frame.tick) else { return Ok(()) };
         let is_true = |row: foretell::Row<'_>| truth.get(row.key()).is_some_and(|of| of.owner == row.owner);
-        let odd = seen.views.iter().find(|view| view.source != Source::Authority || !is_true(view.row()));
+        let odd = seen.views.iter().find(|view| view.source != PoseSource::Authority || !is_true(view.row()));
         odd.map_or(Ok(()), |view| Err(format!("{} is shown, which is not the server's: {view:?}", view.entity)))
     }
 }

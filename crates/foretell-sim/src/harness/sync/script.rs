@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use foretell::session::Rules;
 use foretell::time::{Tick, TickTime};
 use foretell::world::{
-    ComponentSchema, Input, InputStatus, Leaver, Newcomer, PastState, PlayerId, PlayerInput, Predicted,
+    ComponentSchema, Input, InputStatus, Leaver, Newcomer, PastState, PlayerId, PlayerInput, PredictionSet,
 };
 use foretell::world::{ReceivedMessage, RemovedRow, Rows, Seat, Side, Step, Tolerance, World};
 
@@ -218,8 +218,8 @@ impl<I: Input> Script<I> {
     }
 
     /// Everything is predicted, by the first player's client.
-    fn everything(&self) -> Predicted {
-        let mut everything = Predicted::own(PlayerId::new(1));
+    fn everything(&self) -> PredictionSet {
+        let mut everything = PredictionSet::own(PlayerId::new(1));
         everything.insert_all();
         everything
     }

@@ -1,6 +1,6 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
-use super::authority::AuthorityTable;
+use super::authority::HeldEntities;
 use super::presentation::Presentation;
 use super::presentation::{HeldShown, Sources};
 use super::setup::Moment;
@@ -16,7 +16,7 @@ pub(super) struct AuthorityHandoff<'a, W: World> {
     pub moment: Moment<'a>,
     pub timeline: &'a Timeline<W>,
     pub snapshots: &'a Snapshots,
-    pub authority: &'a mut AuthorityTable,
+    pub authority: &'a mut HeldEntities,
     pub presentation: &'a mut Presentation,
 }
 

@@ -1,7 +1,7 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
 use super::input_datagram::InputDatagram;
-use super::link::Connection;
+use super::link::DatagramNumbers;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::local_world::LocalWorld;
 use super::message_link::MessageLink;
@@ -56,7 +56,7 @@ impl<W: World> ClientSession<W> {
     pub(super) fn new(
         moment: Moment<'_>,
         player: PlayerId,
-        connection: Connection,
+        connection: DatagramNumbers,
         snapshots: Snapshots,
     ) -> ClientSession<W> {
         let link = Link::new(connection, moment.setup.rules.tick_rate, moment.at, moment.now);

@@ -4,7 +4,7 @@
 use super::client_session::{ClientSession, Game, SnapshotDatagram};
 use super::handshake::Handshake;
 use super::join_request::JoinRequest;
-use super::link::Connection;
+use super::link::DatagramNumbers;
 use super::recordable_calls::{ClientOrigin, Joined};
 use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
@@ -61,7 +61,7 @@ impl<W: World> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&setup.rules);
         let moment = Moment { now, at: TickTime::default(), setup };
-        let mut session = ClientSession::new(moment, player, Connection::new(epoch, epoch, now), snapshots);
+        let mut session = ClientSession::new(moment, player, DatagramNumbers::new(epoch, epoch, now), snapshots);
         session.local.begin(world, setup);
         ConnectionState::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
@@ -288,7 +288,7 @@ impl<W: World> ConnectionState<W> {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
-        let mut connection = Connection::new(start.epoch, start.ticket, now);
+        let mut connection = DatagramNumbers::new(start.epoch, start.ticket, now);
         connection.start_with_rtt(now, start.rtt);
         let moment = Moment { now, at: start.at, setup };
         let mut session = ClientSession::new(moment, start.player, connection, handshake.into_snapshots());

@@ -1,6 +1,6 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
-use super::authority::AuthorityTable;
+use super::authority::HeldEntities;
 use super::client_session::{ClientSession, Game};
 use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
@@ -267,7 +267,7 @@ impl<W: World> Client<W> {
         self.tell_tap(|tap, client| tap.call(client, call));
         let Client { setup, membership, .. } = self;
         let authority = membership.session_mut().map(|session| &mut session.local.authority);
-        let tell = |what: &dyn Fn(&mut AuthorityTable)| authority.into_iter().for_each(what);
+        let tell = |what: &dyn Fn(&mut HeldEntities)| authority.into_iter().for_each(what);
         match *call {
             ClientCall::Predict(player, yes) => setup.predict(player, yes),
             ClientCall::SetMode(entity, mode) => setup.set_mode(entity, mode),

@@ -10,7 +10,7 @@ use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
-use crate::world::{Input, PlayerId, Predicted};
+use crate::world::{Input, PlayerId, PredictionSet};
 use core::time::Duration;
 
 /// How often a hello is repeated.
@@ -166,7 +166,7 @@ impl Handshake {
         let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
         let tick = Tick::widen(u32::from(head.timing.tick), 16, Tick::new(best.welcome.tick));
         let part = SnapshotPart { tick, came: now, head, lists };
-        self.snapshots.store(part, &Predicted::own(best.welcome.player())).map(|_| ())
+        self.snapshots.store(part, &PredictionSet::own(best.welcome.player())).map(|_| ())
     }
 
     /// The same of rows that are shown.

@@ -1,6 +1,6 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
-use super::authority::{AuthorityTable, Carried};
+use super::authority::{Carried, HeldEntities};
 use super::link::OutgoingStepMessages;
 use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// What one is written from.
 pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
-    pub authority: &'a AuthorityTable,
+    pub authority: &'a HeldEntities,
     pub step_messages: &'a OutgoingStepMessages,
     pub setup: &'a Setup,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.

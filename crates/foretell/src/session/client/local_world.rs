@@ -1,6 +1,6 @@
 //! The world as this client has it: predicted, reconciled with the authority's states, and shown.
 
-use super::authority::AuthorityTable;
+use super::authority::HeldEntities;
 use super::authority_handoff::AuthorityHandoff;
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
@@ -20,7 +20,7 @@ pub(super) struct LocalWorld<W: World> {
     pub player: PlayerId,
     pub snapshots: Snapshots,
     pub prediction: Prediction<W>,
-    pub authority: AuthorityTable,
+    pub authority: HeldEntities,
     pub presentation: Presentation,
 }
 
@@ -30,7 +30,7 @@ impl<W: World> LocalWorld<W> {
             player,
             snapshots,
             prediction: Prediction::new(moment.setup, player),
-            authority: AuthorityTable::new(),
+            authority: HeldEntities::new(),
             presentation: Presentation::new(moment, player),
         }
     }

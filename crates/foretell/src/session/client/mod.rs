@@ -2,11 +2,11 @@
 
 mod authority;
 mod authority_handoff;
-mod causes;
 mod client_session;
 mod config;
 mod connection_state;
-mod curves;
+mod correction_causes;
+mod curve_choices;
 mod endpoint;
 mod handshake;
 mod initial_capacity;
@@ -24,9 +24,9 @@ mod stats;
 mod update_log;
 mod update_report;
 
-pub use crate::session::curves::{Curve, Source};
-pub use causes::Causes;
+pub use crate::session::curves::{Curve, PoseSource};
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
+pub use correction_causes::Causes;
 pub use endpoint::{Client, ClientTap};
 pub use join_request::{JoinDataTooLong, JoinRequest};
 pub use prediction::ResimulationBudget;

@@ -1,7 +1,7 @@
 //! What a game says to its client: the rules, its settings, and how single players and entities are to be had.
 
 use super::config::{ClientConfig, Predict};
-use super::curves::Curves;
+use super::curve_choices::Curves;
 use crate::session::Rules;
 use crate::session::authority::AuthorityCodec;
 use crate::session::curves::RowBuffer;

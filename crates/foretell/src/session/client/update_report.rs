@@ -1,6 +1,6 @@
 //! What a client's update reports: its state, what was corrected and why, and what has happened.
 
-use super::causes::Causes;
+use super::correction_causes::Causes;
 use crate::motion::Pose;
 use crate::session::{Claim, HoldRefusal, Refusal};
 use crate::time::Tick;

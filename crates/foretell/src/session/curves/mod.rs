@@ -3,12 +3,12 @@
 
 mod cubic;
 mod curve;
+mod pose_source;
 mod row_math;
 mod row_samples;
-mod source;
 
 pub(crate) use cubic::{LastSpan, Span};
 pub use curve::Curve;
+pub use pose_source::PoseSource;
 pub(crate) use row_math::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
 pub(crate) use row_samples::{RowSamples, Sample};
-pub use source::Source;

@@ -2,8 +2,8 @@
 
 use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
 use super::curve::Curve;
+use super::pose_source::PoseSource;
 use super::row_math::{RowBuffer, blend, blend_but_poses};
-use super::source::Source;
 use crate::motion::Correction;
 use crate::motion::curve::{Extrapolation, dead_reckon, turn};
 use crate::motion::vector::{add, length, scale, sub};
@@ -66,7 +66,7 @@ impl<'a> RowSamples<'a> {
         curve: Curve,
         span: Option<&Span>,
         into: &mut RowBuffer,
-    ) -> Source {
+    ) -> PoseSource {
         let (_, words) = self.before();
         let (Some(&Span { t, ref cubics }), Some((_, words_next))) = (span, self.of[AFTER]) else {
             let law = match curve {
@@ -77,11 +77,11 @@ impl<'a> RowSamples<'a> {
         };
         if curve == Curve::Hold {
             into[..words.len()].copy_from_slice(crate::motion::curve::hold(words, words_next, t));
-            return Source::Interpolated;
+            return PoseSource::Interpolated;
         }
         let Some(cubics) = cubics else {
             blend(kind, words, words_next, t, into);
-            return Source::Interpolated;
+            return PoseSource::Interpolated;
         };
         blend_but_poses(kind, words, words_next, t, into);
         for moving in moving(kind) {
@@ -94,7 +94,7 @@ impl<'a> RowSamples<'a> {
             };
             moving.write(&values, into);
         }
-        Source::Interpolated
+        PoseSource::Interpolated
     }
 
     /// Whether the way between the middle states is none that it goes, but a jump: so far as a correction would snap, at the speed
@@ -126,9 +126,9 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Where a row of these states comes from that is shown at the point.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> PoseSource {
         if self.of[AFTER].is_some() {
-            return Source::Interpolated;
+            return PoseSource::Interpolated;
         }
         beyond(self.seconds_beyond())
     }
@@ -140,7 +140,7 @@ impl<'a> RowSamples<'a> {
         law: Option<Extrapolation>,
         seconds: f64,
         into: &mut RowBuffer,
-    ) -> Source {
+    ) -> PoseSource {
         let (_, words) = self.before();
         into[..words.len()].copy_from_slice(words);
         let way = law.map_or(0.0, |law| law.way(seconds));
@@ -246,8 +246,8 @@ impl<'a> RowSamples<'a> {
 }
 
 /// So many seconds beyond the last state.
-fn beyond(seconds: f64) -> Source {
-    Source::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
+fn beyond(seconds: f64) -> PoseSource {
+    PoseSource::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
 }
 
 impl Moving<'_> {

@@ -92,7 +92,7 @@ impl LocalPlayer {
     /// [Updates](Server::update) the server, with this player in it. `input` is called once for each tick, just before the tick is
     /// stepped, in order; nothing of the session is called back from it. What the update has done for everybody else is in
     /// [`Server::frame`]. An input with a number that is not finite is refused, as anybody's: the gap policy stands in, and the
-    /// [ledger](Server::ledger) says so.
+    /// [offences](Server::offences) say so.
     ///
     /// In the frame nothing is ever corrected or simulated again. Its state is [`Playing`](ClientState::Playing), or
     /// [`Refused`](ClientState::Refused) where the session had no place left for this player.

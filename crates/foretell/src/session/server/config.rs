@@ -59,7 +59,7 @@ pub struct ServerConfig {
     /// mistaken for. A link that takes less gets a queue.
     pub budget_min: u32,
     /// How many bytes per second of messages may come from one client; what is beyond is as if it were lost, and noted in its
-    /// [ledger](crate::session::Ledger). More than [`ClientConfig::message_rate`](crate::ClientConfig::message_rate) of honest ones;
+    /// [offences](crate::session::Offences). More than [`ClientConfig::message_rate`](crate::ClientConfig::message_rate) of honest ones;
     /// two seconds of it may come at once. With 0 none come, and as nothing is known of those that were sent, those stop too. Default 32,000.
     pub message_rate_max: u32,
     /// How many bytes of messages may wait for one client, those under way included; one that has no room is

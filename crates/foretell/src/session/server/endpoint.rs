@@ -8,7 +8,7 @@ use super::stats::{PeerStats, ServerTotals};
 use super::update_report::ServerFrame;
 use crate::session::client::Show;
 use crate::session::messages::check_size;
-use crate::session::{Departure, Holder, Ledger, Outbox, PeerId, Rules};
+use crate::session::{Departure, Holder, Offences, Outbox, PeerId, Rules};
 use crate::session::{MessageStats, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
@@ -333,8 +333,8 @@ impl<W: World> Server<W> {
     }
 
     /// What was refused of a player since their admission, and why.
-    pub fn ledger(&self, player: PlayerId) -> Option<&Ledger> {
-        self.stats(player).map(|stats| &stats.ledger)
+    pub fn offences(&self, player: PlayerId) -> Option<&Offences> {
+        self.stats(player).map(|stats| &stats.offences)
     }
 
     /// The counters of all since the start.

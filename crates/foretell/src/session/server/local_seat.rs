@@ -4,7 +4,7 @@
 use super::authoritative_state::AuthoritativeState;
 use super::authority::SharedMode;
 pub(in crate::session) use super::replication::LocalSight;
-use super::replication::{LocalLook, SightTerms};
+use super::replication::{InterestSettings, LocalLook};
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, Entity, PlayerId, Rows, StepOutput};
 
@@ -34,7 +34,7 @@ pub(in crate::session) struct LocalStep<'a> {
     pub(super) tick: Tick,
     pub(super) state: &'a AuthoritativeState,
     pub(super) authority: &'a SharedMode,
-    pub(super) sight: SightTerms<'a>,
+    pub(super) sight: InterestSettings<'a>,
     pub(super) output: &'a StepOutput,
 }
 

@@ -8,7 +8,7 @@ use super::peer_messages::PeerMessages;
 use super::replication::Replica;
 use super::stats::PeerCounters;
 use super::view_age::{LookbackTerms, ViewAge};
-use crate::session::{GapPolicy, Ledger, Offence};
+use crate::session::{GapPolicy, Offence, Offences};
 use crate::time::Tick;
 use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat};
 
@@ -76,7 +76,7 @@ impl<I: Copy + Default> Peer<I> {
     pub fn acknowledge(&mut self, tick: Tick) {
         if tick > self.buffer.next() {
             // It was never sent.
-            return self.counters.stats.ledger.note(Offence::Acknowledgement);
+            return self.counters.stats.offences.note(Offence::Acknowledgement);
         }
         self.link.acknowledge(tick);
         self.buffer.acknowledge(tick);
@@ -88,12 +88,12 @@ impl<I: Copy + Default> Peer<I> {
     pub fn offer(&mut self, offered: &OfferedInput<I>) -> bool {
         let stats = &mut self.counters.stats;
         if !offered.is_finite {
-            stats.ledger.note(Offence::NotFinite);
+            stats.offences.note(Offence::NotFinite);
             return false;
         }
         match self.buffer.offer(offered.tick, offered.input, offered.presented) {
             Offered::Known | Offered::New => {}
-            Offered::Refused => stats.ledger.note(Offence::Time),
+            Offered::Refused => stats.offences.note(Offence::Time),
             Offered::Late => {
                 stats.inputs.late += 1;
                 return true;
@@ -122,7 +122,7 @@ impl<I: Copy + Default> Peer<I> {
     pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &LookbackTerms) -> Lookback {
         let judged = self.view_age.judge(input.player, input.presented, terms);
         if judged.is_impossible {
-            self.counters.stats.ledger.note(Offence::View);
+            self.counters.stats.offences.note(Offence::View);
         }
         judged.lookback
     }
@@ -138,8 +138,8 @@ impl<I: Copy + Default> Peer<I> {
 }
 
 impl<I> Ledgers for Roster<Peer<I>> {
-    fn ledger_mut(&mut self, player: PlayerId) -> Option<&mut Ledger> {
+    fn offences_mut(&mut self, player: PlayerId) -> Option<&mut Offences> {
         let member = self.member_mut(player).filter(|member| !member.place.is_lost())?;
-        Some(&mut member.peer.counters.stats.ledger)
+        Some(&mut member.peer.counters.stats.offences)
     }
 }

@@ -1,4 +1,4 @@
-//! The connection to one client: the newest datagram that has come, and what the client has said to have.
+//! What one client has acknowledged, and the newest datagram that has come from it.
 
 use crate::time::{Instant, Tick};
 use core::time::Duration;

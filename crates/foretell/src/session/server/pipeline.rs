@@ -1,17 +1,17 @@
 //! The parts of a server, and the order in which a datagram, an update and a step go through them.
 
-use super::admission::{Member, Roster, Terms};
+use super::admission::{AdmissionLimits, Member, Roster};
 use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
+use super::hit_receipts::receipt;
 use super::inputs::{OfferedInput, ReceivedInputs};
 use super::local_seat::{LocalInput, LocalStep};
-use super::message_desk::MessageDesk;
 use super::peer::Peer;
-use super::receipts::receipt;
-use super::replication::{SightTerms, StepReport};
-use super::roster_follower::RosterFollower;
+use super::player_messages::PlayerMessages;
+use super::replication::{InterestSettings, StepReport};
+use super::roster_changes::RosterChanges;
 use super::schedule::TickSchedule;
 use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
@@ -138,7 +138,7 @@ impl<I: Input> Pipeline<I> {
     /// What a step that is over has brought about, as a player who sits at the server may see it.
     pub fn local_step<'a>(&'a self, world: &'a impl World, player: PlayerId) -> LocalStep<'a> {
         let Pipeline { settings, state, authority, simulation, .. } = self;
-        let sight = SightTerms::new(settings, world.interest_rules());
+        let sight = InterestSettings::new(settings, world.interest_rules());
         LocalStep { player, tick: self.schedule.next(), state, authority, sight, output: simulation.output() }
     }
 
@@ -186,7 +186,7 @@ impl<I: Input> Pipeline<I> {
             step.on_canonical(exact.is_canonical(tick))
         });
         state.publish(world);
-        let (output, sight) = (simulation.output(), SightTerms::new(settings, world.interest_rules()));
+        let (output, sight) = (simulation.output(), InterestSettings::new(settings, world.interest_rules()));
         for Member { player, peer, .. } in roster.joined_mut().filter(|member| !member.place.is_local()) {
             peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
         }
@@ -216,7 +216,7 @@ impl<I: Input> Pipeline<I> {
             state,
             authority,
             exact,
-            sight: SightTerms::new(settings, world.interest_rules()),
+            sight: InterestSettings::new(settings, world.interest_rules()),
             roster,
             frame,
             outbox,
@@ -227,9 +227,9 @@ impl<I: Input> Pipeline<I> {
     }
 
     /// The messages of all players.
-    pub fn messages(&mut self) -> MessageDesk<'_, I> {
+    pub fn messages(&mut self) -> PlayerMessages<'_, I> {
         let Pipeline { settings, roster, frame, schedule, .. } = self;
-        MessageDesk { settings, roster, frame, next: schedule.next() }
+        PlayerMessages { settings, roster, frame, next: schedule.next() }
     }
 
     /// The update is over.
@@ -252,11 +252,11 @@ impl<I: Input> Pipeline<I> {
     }
 
     /// On what terms newcomers are admitted now.
-    fn terms(&self) -> Terms {
+    fn terms(&self) -> AdmissionLimits {
         let ServerConfig { players_max, spectators_max, draining, .. } = self.settings.config;
         let too_large = self.exact.is_too_large(self.state.rows().len()).then_some(Refusal::TooLarge);
         let closed = draining.then_some(Refusal::Draining).or(too_large);
-        Terms { players_max: usize::from(players_max), spectators_max: usize::from(spectators_max), closed }
+        AdmissionLimits { players_max: usize::from(players_max), spectators_max: usize::from(spectators_max), closed }
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
@@ -317,7 +317,7 @@ impl<I: Input> Pipeline<I> {
         }
         if peer.spectates() {
             let is_honest = datagram.is_of_spectator();
-            peer.counters.stats.ledger.note_times(Offence::Spectator, u64::from(!is_honest));
+            peer.counters.stats.offences.note_times(Offence::Spectator, u64::from(!is_honest));
             return;
         }
         if is_newer {
@@ -335,9 +335,9 @@ impl<I: Input> Pipeline<I> {
             }
         }
         let refused = peer.step_messages.take(player, datagram.messages(), &settings.rules.messages, next);
-        let ledger = &mut peer.counters.stats.ledger;
-        ledger.note_times(Offence::Message, refused);
-        let mut sender = Sender { player, ledger, now, newest, next, held_max: settings.held_max() };
+        let offences = &mut peer.counters.stats.offences;
+        offences.note_times(Offence::Message, refused);
+        let mut sender = Sender { player, offences, now, newest, next, held_max: settings.held_max() };
         authority.receive(&mut sender, datagram.shared(), state, frame);
     }
 
@@ -345,7 +345,7 @@ impl<I: Input> Pipeline<I> {
     fn follow_roster(&mut self) {
         let Pipeline { settings, schedule, roster, exact, authority, totals, frame, .. } = self;
         let (messages, next) = (&settings.rules.messages, schedule.next());
-        RosterFollower { messages, next, roster, exact, authority, totals, frame }.follow();
+        RosterChanges { messages, next, roster, exact, authority, totals, frame }.follow();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).

@@ -8,7 +8,7 @@ use super::config::Settings;
 use super::exact::ExactSession;
 use super::peer::Peer;
 use super::relay_inputs::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
-use super::replication::{Form, Receiver, Replication, SightTerms, Snapshot};
+use super::replication::{Form, InterestSettings, Receiver, Replication, SnapshotSource};
 use super::schedule::TickSchedule;
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::allowance::Budget;
@@ -26,7 +26,7 @@ pub(super) struct SendRound<'a, I> {
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub exact: &'a mut ExactSession,
-    pub sight: SightTerms<'a>,
+    pub sight: InterestSettings<'a>,
     pub roster: &'a mut Roster<Peer<I>>,
     pub frame: &'a mut UpdateLog,
     pub outbox: &'a mut Outbox,
@@ -84,7 +84,7 @@ impl<I: Input> StateSender<I> {
         self.write_head(round, index, tick);
         let Settings { rules, .. } = round.settings;
         let rows = if form == Form::Image { round.exact.image() } else { round.state.rows() };
-        let snapshot = Snapshot {
+        let snapshot = SnapshotSource {
             tick,
             rows,
             state: round.state,
@@ -124,7 +124,7 @@ impl<I: Input> StateSender<I> {
         settings: &Settings,
         roster: &Roster<Peer<I>>,
         index: usize,
-        snapshot: &Snapshot<'_>,
+        snapshot: &SnapshotSource<'_>,
     ) -> Option<PlayerId> {
         let Settings { rules, config } = settings;
         let predicts_nothing = !rules.exact && roster.members()[index].peer.spectates();

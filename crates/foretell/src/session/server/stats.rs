@@ -1,6 +1,6 @@
 //! Counters: of one player, of the inputs of all, and of who has joined or was refused.
 
-use crate::session::{Ledger, Receipt, Refusal};
+use crate::session::{HitReceipt, Offences, Refusal};
 use crate::world::LookbackBound;
 use core::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct PeerStats {
     pub inputs: InputTotals,
     /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
     /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
-    pub ledger: Ledger,
+    pub offences: Offences,
 }
 
 /// Counters of a server, since its start, of all who are or were here.
@@ -76,13 +76,13 @@ pub struct HitTotals {
     /// And the one that was judged furthest back.
     pub rewound_max: Duration,
     /// How long after they were safe on their own screens those who were hit may have been hit, all together
-    /// ([`Receipt::after_cover`]).
+    /// ([`HitReceipt::after_cover`]).
     pub after_cover: Duration,
 }
 
 impl HitTotals {
     /// Counts a hit.
-    pub(super) fn note(&mut self, receipt: &Receipt) {
+    pub(super) fn note(&mut self, receipt: &HitReceipt) {
         let is_bounded = !matches!(receipt.lookback.bound, LookbackBound::Claim | LookbackBound::Present);
         self.hits += 1;
         self.bounded += u64::from(is_bounded);

@@ -1,6 +1,6 @@
 //! What a server's update reports.
 
-use crate::session::{Claim, Departure, HoldRefusal, PeerId, Receipt, Refusal};
+use crate::session::{Claim, Departure, HitReceipt, HoldRefusal, PeerId, Refusal};
 use crate::time::{Offset, Tick};
 use crate::world::{Entity, PlayerId, ReceivedMessage};
 use alloc::vec::Vec;
@@ -94,7 +94,7 @@ pub struct ServerFrame<'a> {
     /// Messages of players, in the order in which they are to be told.
     pub messages: &'a [ReceivedMessage],
     /// What was hit in its steps ([`Step::hit`](crate::Step::hit)), in order.
-    pub receipts: &'a [Receipt],
+    pub receipts: &'a [HitReceipt],
 }
 
 /// How many events one frame tells.
@@ -108,7 +108,7 @@ pub(super) struct UpdateLog {
     steps: u32,
     events: Vec<ServerEvent>,
     late: Vec<LateInput>,
-    receipts: Vec<Receipt>,
+    receipts: Vec<HitReceipt>,
     messages: Vec<ReceivedMessage>,
     /// How many events, late inputs and messages the last frame has shown.
     shown_events: usize,
@@ -150,12 +150,12 @@ impl UpdateLog {
     }
 
     /// What was hit in the steps of this update.
-    pub fn receipts(&self) -> &[Receipt] {
+    pub fn receipts(&self) -> &[HitReceipt] {
         &self.receipts
     }
 
     /// Adds a hit of a step.
-    pub fn note_receipt(&mut self, receipt: Receipt) {
+    pub fn note_receipt(&mut self, receipt: HitReceipt) {
         self.receipts.push(receipt);
     }
 

@@ -133,9 +133,9 @@ fn a_spectator_says_what_it_has_without_inputs_and_none_are_made_up() {
         assert!(snapshot.arrivals.is_empty() && snapshot.substituted.is_empty(), "{snapshot:?}");
     }
     let me = PlayerId::new(1);
-    assert_eq!(served.server.ledger(me).map(|ledger| ledger.total()), Some(0));
+    assert_eq!(served.server.offences(me).map(|offences| offences.total()), Some(0));
     served.receive(40 * TICK_MICROS, &inputs(40, 40, 41, &[(Command::default(), None)]));
-    assert_eq!(served.server.ledger(me).map(|ledger| ledger.count(Offence::Spectator)), Some(1));
+    assert_eq!(served.server.offences(me).map(|offences| offences.count(Offence::Spectator)), Some(1));
 }
 
 #[test]

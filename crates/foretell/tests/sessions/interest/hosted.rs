@@ -1,7 +1,7 @@
 //! Who sits at the server is shown what a client of theirs would be told, by the same rules.
 
 use super::woods::{Being, Kit, LEAVES_AT_M, Pace, RADIUS_M, WITHIN, Woods, config, far, thing};
-use foretell::session::client::{ClientEvent, Source};
+use foretell::session::client::{ClientEvent, PoseSource};
 use foretell::{Entity, Host, Instant, Interest, Outbox, PlayerId, Rules, SendRate, Tick, Views, World};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,7 @@ fn a_host_is_shown_what_is_in_reach_and_not_cloaked_and_nothing_of_what_is_for_o
             for (view, kit) in walk.views.iter().filter_map(|view| Some((view, view.get::<Kit>()?))) {
                 assert_eq!(
                     (view.source, kit.owners != 0, kit.others != 0),
-                    (Source::Authority, view.owner == HOST, view.owner != HOST)
+                    (PoseSource::Authority, view.owner == HOST, view.owner != HOST)
                 );
             }
         }

@@ -1,6 +1,6 @@
 //! A world in which everything has a secret, and a session of it whose datagrams can be read.
 
-use foretell::session::client::{ClientEvent, Predict, Source, View};
+use foretell::session::client::{ClientEvent, PoseSource, Predict, View};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Group, Input, Instant, Interest, InterestRules, Look, Outbox, Owned,
     PeerId, PlayerId, Rows, Rules, SendRate, Server, ServerConfig, Simulate, State, Step, Table, Tick, Visibility,
@@ -361,7 +361,7 @@ impl Session {
         self.players[nth].client.present(Instant::from_micros(self.ms * 1000), &mut views);
         let of = |view: View<'_>| {
             let of = Owned { entity: view.entity, owner: view.owner };
-            Some((of, view.get::<Kit>()?, view.source == Source::Predicted))
+            Some((of, view.get::<Kit>()?, view.source == PoseSource::Predicted))
         };
         views.iter().filter_map(of).collect()
     }

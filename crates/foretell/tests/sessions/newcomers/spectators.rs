@@ -2,7 +2,7 @@
 
 use super::club::{Club, Watch, add, club, rough, run, saying};
 use foretell::session::Refusal;
-use foretell::session::client::{ClientEvent, EntityMode, Predict, Source};
+use foretell::session::client::{ClientEvent, EntityMode, PoseSource, Predict};
 use foretell::{ClientState, Seat, ServerConfig, Views};
 use foretell_sim::harness::Simulation;
 use foretell_sim::netsim::Conditions;
@@ -45,7 +45,7 @@ fn who_looks_on_sees_what_the_rules_say_and_no_input_of_theirs_is_ever_given_or_
         let server = &simulation.server.server;
         let stats = server.stats(spectator).expect("there");
         assert_eq!((stats.inputs.applied, stats.inputs.missed, stats.inputs.absent, stats.inputs.late), (0, 0, 0, 0));
-        assert_eq!((stats.ledger.total(), server.seat_of(spectator)), (0, Some(Seat::Spectator)));
+        assert_eq!((stats.offences.total(), server.seat_of(spectator)), (0, Some(Seat::Spectator)));
         let client = &simulation.players[onlooker].client;
         assert_eq!(
             (client.stats().inputs.substituted, client.stats().prediction.corrections, client.stats().inputs.sent),
@@ -59,7 +59,7 @@ fn who_looks_on_sees_what_the_rules_say_and_no_input_of_theirs_is_ever_given_or_
         // It sees both, and none of what is for the owner alone; a player sees as far as five metres.
         let seen = views(&simulation, onlooker);
         assert_eq!(seen.len(), 2, "seed {seed}");
-        assert!(seen.iter().all(|view| view.source != Source::Predicted));
+        assert!(seen.iter().all(|view| view.source != PoseSource::Predicted));
         assert_eq!(views(&simulation, 0).len(), 1, "a player, as far as five metres");
         // What it shows moves as it does on the server, a little late.
         for pawn in simulation.server.world.pawns.iter() {
@@ -129,7 +129,7 @@ fn who_looks_on_predicts_nothing_whatever_it_asks_for() {
     }
     run(&mut simulation, &mut watch, 5.0);
     let seen = views(&simulation, onlooker);
-    assert_eq!((seen.len(), seen.iter().filter(|view| view.source == Source::Predicted).count()), (2, 0));
+    assert_eq!((seen.len(), seen.iter().filter(|view| view.source == PoseSource::Predicted).count()), (2, 0));
     assert!(simulation.players[onlooker].world.played.is_empty());
     assert_eq!(simulation.server.server.totals().malformed, 0);
 }

@@ -2,6 +2,6 @@
 
 mod captures;
 mod grant;
-mod table;
+mod held_entities;
 
-pub(super) use table::{AuthorityTable, Carried};
+pub(super) use held_entities::{Carried, HeldEntities};

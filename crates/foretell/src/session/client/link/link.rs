@@ -1,10 +1,10 @@
 //! The way to the server and back: numbers, round trips, and the clock that leads the server's by it.
 
-use super::connection::Connection;
+use super::datagram_numbers::DatagramNumbers;
 use super::input_schedule::InputSchedule;
+use super::outgoing_step_messages::OutgoingStepMessages;
 use super::pacing::{Arrived, Pacing};
 use super::server_clock::{Exchange, ServerClock};
-use super::step_messages::OutgoingStepMessages;
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
@@ -36,7 +36,7 @@ pub(crate) struct ReceivedHead<'a> {
 
 /// Lives as long as a session.
 pub(crate) struct Link {
-    pub connection: Connection,
+    pub connection: DatagramNumbers,
     pub server_rate: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
@@ -48,7 +48,7 @@ pub(crate) struct Link {
 
 impl Link {
     /// One whose clock stands at `at`.
-    pub(crate) fn new(connection: Connection, rate: TickRate, at: TickTime, now: Instant) -> Link {
+    pub(crate) fn new(connection: DatagramNumbers, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
             connection,
             server_rate: ServerClock::new(rate, at, now),

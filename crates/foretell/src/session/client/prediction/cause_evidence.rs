@@ -3,12 +3,12 @@
 use super::exact_session_causes::ExactSessionCauses;
 use super::missed_inputs::MissedInputs;
 use crate::rollback::Timeline;
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::client::snapshots::Snapshot;
 use crate::session::step_events::StepEventKind;
 use crate::time::Tick;
-use crate::world::{Entity, Owned, PlayerId, Predicted, Rows, World};
+use crate::world::{Entity, Owned, PlayerId, PredictionSet, Rows, World};
 use alloc::vec::Vec;
 
 /// From one state that was compared to the next.
@@ -128,7 +128,7 @@ impl CauseEvidence {
     }
 
     /// Remembers what a snapshot says that was touched by others.
-    pub(crate) fn note_contacts(&mut self, snapshot: &Snapshot, predicted: &Predicted) {
+    pub(crate) fn note_contacts(&mut self, snapshot: &Snapshot, predicted: &PredictionSet) {
         let owner = |entity: Entity| snapshot.rows.owner(entity).unwrap_or(entity.spawned_for());
         let is_predicted = |entity: Entity| predicted.contains(Owned { entity, owner: owner(entity) });
         let of_predicted = snapshot.lists.contacts.iter().filter(|(entity, _)| is_predicted(*entity));

@@ -7,7 +7,7 @@
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::session::client::update_report::ClientEvent;
 use crate::time::{Tick, TickTime};
-use crate::world::{Effect, Entity, Predicted};
+use crate::world::{Effect, Entity, PredictionSet};
 use alloc::vec::Vec;
 
 /// How many effects without an answer are remembered; the newest.
@@ -49,7 +49,7 @@ pub(crate) struct Now<'a> {
     pub present: Tick,
     /// Where the others are shown.
     pub cursor: Option<TickTime>,
-    pub predicted: &'a Predicted,
+    pub predicted: &'a PredictionSet,
     pub snapshots: &'a Snapshots,
 }
 

@@ -1,6 +1,6 @@
 //! What a client of an exact session knows of how its states and the server's come to differ, besides inputs.
 
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 use crate::time::Tick;
 use alloc::vec::Vec;
 

@@ -1,6 +1,6 @@
 //! Corrections under way: found, and shown when their re-simulation has reached the present.
 
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::client::update_report::{Corrected, Landed};
 use crate::time::Tick;

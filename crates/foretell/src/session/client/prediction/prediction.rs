@@ -9,7 +9,7 @@ use super::prediction_targets::{Known, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{ChangedRow, PredictedChange, Timeline};
 use crate::session::Rules;
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 use crate::session::client::setup::Setup;
 use crate::session::client::snapshots::ToldInputs;
 use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
@@ -18,7 +18,7 @@ use crate::session::client::update_report::ClientEvent;
 use crate::session::row_codec::proof_of;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, Predicted, Rows, Tolerance, World};
+use crate::world::{Entity, PlayerId, PredictionSet, Rows, Tolerance, World};
 use core::time::Duration;
 
 /// The longest history that is kept.
@@ -225,7 +225,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Whom to predict.
-    pub(crate) fn wanted(&self) -> &Predicted {
+    pub(crate) fn wanted(&self) -> &PredictionSet {
         self.targets.wanted()
     }
 

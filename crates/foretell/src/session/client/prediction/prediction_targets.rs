@@ -4,13 +4,13 @@
 use super::ownership_changes::OwnershipChanges;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
-use crate::session::client::authority::AuthorityTable;
+use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::Predict;
 use crate::session::client::setup::{EntityMode, Setup};
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
-    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, Predicted, Row, RowKey, RowPrediction,
-    Rows, Schema, World,
+    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, PredictionSet, Row, RowKey,
+    RowPrediction, Rows, Schema, World,
 };
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -25,12 +25,12 @@ pub(crate) struct Known<'a> {
     pub snapshots: &'a Snapshots,
     /// Where others are shown.
     pub shown: Option<Look>,
-    pub authority: &'a AuthorityTable,
+    pub authority: &'a HeldEntities,
 }
 
 /// Lives as long as a session.
 pub(crate) struct PredictionTargets {
-    wanted: Predicted,
+    wanted: PredictionSet,
     owners: OwnershipChanges,
     /// Those that nobody could foresee to be on one side only of what is compared, ascending: they have changed hands, or are there and
     /// not told exactly any more.
@@ -45,7 +45,7 @@ impl PredictionTargets {
     pub(crate) fn new(schema: &Schema, player: PlayerId) -> PredictionTargets {
         let owners = OwnershipChanges::new(schema);
         PredictionTargets {
-            wanted: Predicted::own(player),
+            wanted: PredictionSet::own(player),
             owners,
             moved: Vec::new(),
             in_part: [false; 2],
@@ -53,7 +53,7 @@ impl PredictionTargets {
         }
     }
 
-    pub(crate) fn wanted(&self) -> &Predicted {
+    pub(crate) fn wanted(&self) -> &PredictionSet {
         &self.wanted
     }
 
@@ -63,7 +63,7 @@ impl PredictionTargets {
         &mut self,
         snapshot: &Snapshot,
         snapshots: &Snapshots,
-        predicted: &Predicted,
+        predicted: &PredictionSet,
     ) -> &[Entity] {
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
         self.owners.note(rows, others, predicted.player());

@@ -6,11 +6,11 @@ use super::pending_corrections::{Pending, PendingCorrections};
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 use crate::session::client::snapshots::Compared;
 use crate::time::Tick;
 use crate::world::{
-    ComponentSchema, Difference, Entity, Meaning, PlayerId, Predicted, Rows, Schema, Tolerance, World, compare_row,
+    ComponentSchema, Difference, Entity, Meaning, PlayerId, PredictionSet, Rows, Schema, Tolerance, World, compare_row,
 };
 use alloc::vec::Vec;
 
@@ -59,7 +59,7 @@ impl Reconciler {
 
     /// The authority's state of `tick` is taken over as it is, and simulated on up to `until`: every predicted entity in it
     /// is corrected.
-    pub(crate) fn adopt(&mut self, rows: &Rows, predicted: &Predicted, tick: Tick, until: Tick) {
+    pub(crate) fn adopt(&mut self, rows: &Rows, predicted: &PredictionSet, tick: Tick, until: Tick) {
         self.authority.copy_predicted(rows, predicted);
         self.corrections.clear();
         let (since, causes) = (self.compared(), self.causes.causes_of_resync(until));

@@ -6,7 +6,7 @@ use crate::session::client::config::ClientConfig;
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
 use crate::world::EntityMap;
-use crate::world::{Entity, Predicted, Row, World};
+use crate::world::{Entity, PredictionSet, Row, World};
 use alloc::vec::Vec;
 
 /// The offset of an entity that is not predicted decays the same way in all directions.
@@ -73,7 +73,7 @@ impl ErrorOffsets {
 
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](ErrorOffsets::capture).
-    pub(crate) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &Predicted) {
+    pub(crate) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &PredictionSet) {
         let has_pose = |row: &Row<'_>| visual.sources.schema.component(row.component).has_pose();
         for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);

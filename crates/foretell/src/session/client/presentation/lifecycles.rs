@@ -10,7 +10,7 @@ use crate::session::client::update_report::ClientEvent;
 use crate::session::step_events::StepEventKind;
 use crate::time::{Tick, TickTime};
 use crate::world::EntityMap;
-use crate::world::{Entity, PlayerId, Predicted, Row, Rows};
+use crate::world::{Entity, PlayerId, PredictionSet, Row, Rows};
 use alloc::vec::Vec;
 
 /// How many entities that prediction has removed wait for the authority's word; the newest.
@@ -68,7 +68,7 @@ pub(crate) struct Lifecycles {
     /// The state up to which all others were looked for last, how many times they were, and what was predicted then.
     passed: Tick,
     times: u32,
-    passed_by: Predicted,
+    passed_by: PredictionSet,
 }
 
 impl Lifecycles {
@@ -78,7 +78,7 @@ impl Lifecycles {
             events: Vec::with_capacity(crate::session::client::initial_capacity::FEW),
             passed: Tick::ZERO,
             times: 0,
-            passed_by: Predicted::own(player),
+            passed_by: PredictionSet::own(player),
         }
     }
 
@@ -197,7 +197,7 @@ impl Lifecycles {
         &mut self,
         snapshots: &Snapshots,
         cursor: TickTime,
-        predicted: &Predicted,
+        predicted: &PredictionSet,
         last: impl Fn(Entity, Tick) -> Option<Pose>,
     ) {
         let are_others_predicted = self.passed_by != *predicted;
@@ -220,7 +220,7 @@ impl Lifecycles {
         &mut self,
         tick: Tick,
         snapshots: &Snapshots,
-        predicted: &Predicted,
+        predicted: &PredictionSet,
         last: &impl Fn(Entity, Tick) -> Option<Pose>,
     ) {
         self.times = self.times.wrapping_add(1);

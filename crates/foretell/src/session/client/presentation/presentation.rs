@@ -9,15 +9,15 @@ use super::remote_window::RemoteRow;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::session::client::curves::Curves;
+use crate::session::client::curve_choices::Curves;
 use crate::session::client::setup::{Moment, Setup};
 use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
+use crate::session::curves::PoseSource;
 use crate::session::curves::RowSamples;
-use crate::session::curves::Source;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, PlayerId, Predicted, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
+use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -49,7 +49,7 @@ impl Presentation {
     }
 
     /// The same of others that will be predicted.
-    pub(crate) fn capture_others<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &Predicted) {
+    pub(crate) fn capture_others<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &PredictionSet) {
         let visual = self.remote.visual(sources);
         self.offsets.capture_others(&visual, wanted);
         let timeline = sources.timeline;
@@ -185,7 +185,7 @@ impl Presentation {
             for row in newest.component(component) {
                 let offset = show_predicted(&visual, &self.offsets, row, &mut words);
                 let rest = RestOfStates { rows: Some(newest), told: visual.remote.as_ref(), changes: None };
-                views.push(Row { words: &words[..row.words.len()], ..row }, Source::Predicted, offset, rest);
+                views.push(Row { words: &words[..row.words.len()], ..row }, PoseSource::Predicted, offset, rest);
             }
         }
         self.present_others(&visual, views);
@@ -231,7 +231,7 @@ impl Presentation {
                 copy(row, &mut words);
                 let offset = self.offset_other(visual, row.key(), &mut words);
                 let row = Row { words: &words[..row.words.len()], ..row };
-                views.push(row, Source::Predicted, offset, rest_of_others(visual));
+                views.push(row, PoseSource::Predicted, offset, rest_of_others(visual));
             }
             *given = visual.given_after(row.component, Some(row.entity));
         }

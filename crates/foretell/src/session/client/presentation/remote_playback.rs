@@ -12,12 +12,12 @@ use super::remote_window::{ComponentWindow, Pace, RemoteRow, RemoteWindow, Seen}
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
-use crate::session::client::curves::Curves;
+use crate::session::client::curve_choices::Curves;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
 use crate::session::curves::{RowBuffer, velocity_of};
 use crate::time::{TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, Predicted, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use crate::world::{ComponentId, ComponentSchema, PredictionSet, ROW_WORDS_MAX, Row, Rows, Schema, World};
 use alloc::vec::Vec;
 
 /// Everything about others that is shown, from the start of a session to its end.
@@ -64,7 +64,7 @@ impl RemotePlayback {
 
     /// Other entities will be predicted: who is not any more is a proxy from now on, who may be gone when the cursor does not
     /// see them.
-    pub(crate) fn note_switch(&mut self, newest: &Rows, wanted: &Predicted) {
+    pub(crate) fn note_switch(&mut self, newest: &Rows, wanted: &PredictionSet) {
         newest.iter().filter(|row| !wanted.contains(row.owned())).for_each(|row| self.proxies.set_words(row));
         self.proxies.drop_predicted(wanted);
         self.staying.clear();

@@ -6,11 +6,11 @@ use super::playout::Points;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;
+use crate::session::curves::PoseSource;
 use crate::session::curves::RowSamples;
-use crate::session::curves::Source;
 use crate::session::curves::{RowBuffer, set_position};
 use crate::time::{TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, Entity, Predicted, Row, RowKey, Schema};
+use crate::world::{ComponentId, ComponentSchema, Entity, PredictionSet, Row, RowKey, Schema};
 
 /// How fast the ticks are, and how many of them from one snapshot to the next.
 #[derive(Clone, Copy)]
@@ -114,7 +114,7 @@ impl<'a> RemoteWindow<'a> {
     }
 
     /// Draws a row that is there at the cursor. Returns where it comes from.
-    pub(crate) fn draw(&self, key: RowKey, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+    pub(crate) fn draw(&self, key: RowKey, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
         let mut component = self.component(key.component);
         component.seek(self.tracks.find(key)?)?;
         component.draw(drawing, into)
@@ -126,7 +126,7 @@ impl<'a> RemoteWindow<'a> {
     }
 
     /// The rows of all entities that are not predicted, ascending.
-    pub(crate) fn others(&self, predicted: &Predicted) -> impl Iterator<Item = Row<'a>> {
+    pub(crate) fn others(&self, predicted: &PredictionSet) -> impl Iterator<Item = Row<'a>> {
         let rows = self.schema.ids().flat_map(|component| self.component(component).rows());
         rows.filter(|row| !predicted.contains(row.owned()))
     }
@@ -209,7 +209,7 @@ impl<'a> ComponentWindow<'a> {
 
     /// Draws the row that was looked at last as its curve shows it. Returns where it comes from.
     #[inline]
-    pub(crate) fn draw(&mut self, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+    pub(crate) fn draw(&mut self, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
         let samples = &self.samples;
         if drawing.curve.leads() {
             return self.draw_ahead(drawing, into);
@@ -223,7 +223,7 @@ impl<'a> ComponentWindow<'a> {
         Some(samples.draw(self.schema, drawing.curve, span, into))
     }
 
-    fn draw_ahead(&self, drawing: Drawing, into: &mut RowBuffer) -> Option<Source> {
+    fn draw_ahead(&self, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
         let told = self.told()?;
         let source = told.reckon(self.schema, Some(AHEAD), self.age_s(&told), into);
         if let Some(position) = drawing.follower {

@@ -3,7 +3,7 @@
 use super::views::{RestOfStates, Views};
 use crate::motion::{Pose, VisualOffset};
 use crate::session::client::config::Show;
-use crate::session::curves::Source;
+use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, ahead, blend, placed_row};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
@@ -60,7 +60,7 @@ impl<'a> StatePair<'a> {
                 let rest = RestOfStates { rows: Some(newest), told: None, changes: None };
                 views.push(
                     Row { words: &words[..row.words.len()], ..row },
-                    Source::Authority,
+                    PoseSource::Authority,
                     VisualOffset::NONE,
                     rest,
                 );

@@ -1,7 +1,7 @@
 //! What a player sees of an entity at the shown instant, and where it comes from.
 
 use crate::motion::{Pose, VisualOffset};
-use crate::session::curves::{Source, velocity_of};
+use crate::session::curves::{PoseSource, velocity_of};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, Row, Schema, State};
 
 /// One state of one entity as it is to be drawn: an entity of several tables has as many views.
@@ -12,7 +12,7 @@ pub struct View<'a> {
     /// Whose it is.
     pub owner: PlayerId,
     /// Where its pose comes from.
-    pub source: Source,
+    pub source: PoseSource,
     /// The visual offset in it; none for an entity that is not predicted, but for a while after it was.
     pub offset: VisualOffset,
     pub(super) schema: &'a Schema,

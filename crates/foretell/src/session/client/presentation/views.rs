@@ -4,7 +4,7 @@ use super::remote_window::RemoteWindow;
 use super::view::View;
 use crate::motion::VisualOffset;
 use crate::rollback::FoundChanges;
-use crate::session::curves::Source;
+use crate::session::curves::PoseSource;
 use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -81,7 +81,7 @@ struct Shown {
     entity: Entity,
     owner: PlayerId,
     component: ComponentId,
-    source: Source,
+    source: PoseSource,
     offset: VisualOffset,
     /// Where its row begins in `words`.
     row: usize,
@@ -167,7 +167,7 @@ impl Views {
 
     /// One more: an entity whose first row is `row` at the shown instant, with the rest of its state.
     #[inline]
-    pub(super) fn push(&mut self, row: Row<'_>, source: Source, offset: VisualOffset, of: RestOfStates<'_>) {
+    pub(super) fn push(&mut self, row: Row<'_>, source: PoseSource, offset: VisualOffset, of: RestOfStates<'_>) {
         let Row { component, entity, owner, words } = row;
         let start = self.words.len();
         self.words.extend_from_slice(words);

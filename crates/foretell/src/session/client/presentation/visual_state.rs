@@ -5,12 +5,12 @@ use super::remote_window::RemoteWindow;
 use super::state_pair::ShownBetween;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
-use crate::session::client::authority::AuthorityTable;
+use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::ClientConfig;
-use crate::session::client::curves::Curves;
+use crate::session::client::curve_choices::Curves;
 use crate::session::client::setup::Moment;
 use crate::session::client::snapshots::Snapshots;
-use crate::session::curves::{RowBuffer, Source, placed_row, velocity_of};
+use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World, copy};
 
@@ -21,7 +21,7 @@ pub(crate) struct Sources<'a, W: World> {
     pub at: TickTime,
     pub timeline: &'a Timeline<W>,
     pub snapshots: &'a Snapshots,
-    pub authority: &'a AuthorityTable,
+    pub authority: &'a HeldEntities,
     pub schema: &'a Schema,
     pub config: &'a ClientConfig,
 }
@@ -31,7 +31,7 @@ impl<'a, W: World> Sources<'a, W> {
         moment: Moment<'a>,
         timeline: &'a Timeline<W>,
         snapshots: &'a Snapshots,
-        authority: &'a AuthorityTable,
+        authority: &'a HeldEntities,
     ) -> Sources<'a, W> {
         let Moment { now, at, setup } = moment;
         Sources { now, at, timeline, snapshots, authority, schema: &setup.rules.schema, config: &setup.config }
@@ -93,13 +93,13 @@ impl<'a, W: World> VisualState<'a, W> {
 
     /// Puts in the place of another's row that was drawn what this client has made of it: what it holds, or its player has changed.
     /// Returns where it comes from then; `None` where it was removed.
-    pub(crate) fn put_made(&self, row: Row<'_>, source: Source, into: &mut RowBuffer) -> Option<Source> {
+    pub(crate) fn put_made(&self, row: Row<'_>, source: PoseSource, into: &mut RowBuffer) -> Option<PoseSource> {
         let Sources { schema, authority, timeline, .. } = self.sources;
         let is_held = authority.put_shown(schema.component(row.component), row.key(), into);
-        let source = if is_held { Source::Held } else { source };
+        let source = if is_held { PoseSource::Held } else { source };
         let Some(changed) = timeline.changes().get(row.key()) else { return Some(source) };
         copy(changed?, into);
-        Some(Source::Predicted)
+        Some(PoseSource::Predicted)
     }
 
     /// The row of the first entity after this one that its player has given a row of the component, of which nothing is shown yet: it

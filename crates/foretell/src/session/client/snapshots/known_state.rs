@@ -1,6 +1,6 @@
 //! What is known of a row in one state, and what follows from that and its neighbours at a point between.
 
-use super::state_rings::{Status, TrackEntry};
+use super::row_histories::{Status, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 

@@ -1,7 +1,7 @@
 //! What a snapshot's datagram tells of the inputs of others.
 
 use crate::rollback::RelayedInput;
-use crate::session::relay::RelayLine;
+use crate::session::relay_codec::RelayLine;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed, Stream};
 use crate::world::{Input, PlayerId};

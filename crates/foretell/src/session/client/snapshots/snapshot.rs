@@ -1,6 +1,6 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
-use super::shown_records::ShownRecords;
+use super::shown_reader::ShownReader;
 use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
 use crate::session::client::initial_capacity::FEW;
@@ -92,7 +92,7 @@ impl Lists {
         part: &SnapshotPart<'_>,
         codec: &RowCodec,
         rows: &mut Rows,
-        shown: &mut ShownRecords,
+        shown: &mut ShownReader,
     ) -> Result<(), Malformed> {
         let (tick, mut reader) = (part.tick, part.lists.clone());
         rows.clear();

@@ -4,10 +4,10 @@
 //! Complete ones have all rows that the client is told exactly: those that were told against an earlier snapshot have its rows too.
 
 use super::baselines::Baselines;
+use super::comparison_outcomes::{Compared, Outcomes};
 use super::hidden_entities::HiddenEntities;
 use super::known_rows::{Gone, KnownRows};
-use super::sample_outcomes::{Compared, Outcomes};
-use super::shown_records::ShownRecords;
+use super::shown_reader::ShownReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
 use crate::session::Rules;
@@ -16,7 +16,7 @@ use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Entity, Owned, PlayerId, Predicted, RowKey, Rows};
+use crate::world::{Entity, Owned, PlayerId, PredictionSet, RowKey, Rows};
 use alloc::vec::Vec;
 
 /// How many snapshots are kept at least.
@@ -37,7 +37,7 @@ pub(crate) struct Snapshots {
     rows: Rows,
     lists: Lists,
     /// The rows of others that it tells.
-    shown: ShownRecords,
+    shown: ShownReader,
     /// What is known of rows by what was told of each.
     known: KnownRows,
     hidden: HiddenEntities,
@@ -61,7 +61,7 @@ impl Snapshots {
             lacking: None,
             rows: Rows::new(schema),
             lists: Lists::with_room(),
-            shown: ShownRecords::new(schema, rate),
+            shown: ShownReader::new(schema, rate),
             known: KnownRows::new(schema, most),
             hidden: HiddenEntities::new(),
             is_exact: rules.exact,
@@ -115,7 +115,7 @@ impl Snapshots {
     }
 
     /// Takes in a datagram. A malformed one changes nothing.
-    pub(crate) fn store(&mut self, part: SnapshotPart<'_>, predicted: &Predicted) -> Result<Stored, Malformed> {
+    pub(crate) fn store(&mut self, part: SnapshotPart<'_>, predicted: &PredictionSet) -> Result<Stored, Malformed> {
         let SnapshotPart { tick, head, .. } = part;
         let base = part.base()?;
         self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
@@ -245,7 +245,7 @@ impl Snapshots {
     }
 
     /// Other entities are predicted from now on: other samples wait for their outcome.
-    pub(crate) fn recount(&mut self, predicted: &Predicted) {
+    pub(crate) fn recount(&mut self, predicted: &PredictionSet) {
         let Snapshots { kept, outcomes, .. } = self;
         for snapshot in kept.iter_mut().filter(|snapshot| snapshot.is_open() && snapshot.proof.is_none()) {
             let samples = snapshot.rows.count_predicted(predicted);

@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::known_state::{KnownState, Look, Neighbours};
-use super::state_rings::{News, Ring, RingStates, StateRings, TrackEntry};
+use super::row_histories::{News, Ring, RingStates, RowHistories, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -25,7 +25,7 @@ struct Track {
 #[derive(Debug)]
 pub(crate) struct TrackTable {
     tracks: EntityMap<Track>,
-    states: StateRings,
+    states: RowHistories,
     /// Where the next row mostly is.
     next: usize,
     /// The last state that is shown: what was known before that is not needed any more.
@@ -39,7 +39,7 @@ impl TrackTable {
     pub fn new(words: usize, states: usize) -> TrackTable {
         TrackTable {
             tracks: EntityMap::new(),
-            states: StateRings::new(words, states),
+            states: RowHistories::new(words, states),
             next: 0,
             shown: Tick::ZERO,
             revised: 0,

@@ -2,7 +2,7 @@
 //! came, and of others than other rows.
 
 use super::known_state::{KnownIn, KnownState, Look, Neighbours, Rest};
-use super::state_rings::{Status, TrackEntry};
+use super::row_histories::{Status, TrackEntry};
 use super::track_table::{Revision, TrackTable};
 use crate::session::curves::Sample;
 use crate::session::shown_record::SLOTS_MAX;

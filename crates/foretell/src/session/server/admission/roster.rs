@@ -4,13 +4,13 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
+use super::admission_limits::AdmissionLimits;
 use super::awake_time::Uptime;
 use super::joins_and_leaves::{Change, Turnover};
 use super::members::{Member, Members};
-use super::numbers::Numbers;
 use super::place::Place;
+use super::player_numbers::PlayerNumbers;
 use super::refusals::Refusals;
-use super::terms::Terms;
 use crate::session::departure::GoodBye;
 use crate::session::greeting::{Hello, differing};
 use crate::session::packet::PROTOCOL_VERSION;
@@ -32,7 +32,7 @@ pub(crate) struct Roster<P> {
     /// A hash of each part of the rules.
     rule_parts: Vec<u64>,
     epoch: u8,
-    numbers: Numbers,
+    numbers: PlayerNumbers,
     refusals: Refusals,
     turnover: Turnover,
     uptime: Uptime,
@@ -48,7 +48,7 @@ impl<P> Roster<P> {
             accounts: BTreeMap::new(),
             rule_parts,
             epoch,
-            numbers: Numbers::new(epoch),
+            numbers: PlayerNumbers::new(epoch),
             refusals: Refusals::default(),
             turnover: Turnover::default(),
             uptime: Uptime::default(),
@@ -139,7 +139,12 @@ impl<P> Roster<P> {
     }
 
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
-    pub(crate) fn join(&mut self, at: Option<PeerId>, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+    pub(crate) fn join(
+        &mut self,
+        at: Option<PeerId>,
+        terms: &AdmissionLimits,
+        peer: impl FnOnce() -> P,
+    ) -> Option<PlayerId> {
         let player = self.admit(Place::new(at, None, self.epoch, self.uptime.awake()), terms, peer)?;
         let account = at.and_then(|address| self.accounts.get(&address).copied());
         self.note_joined(Newcomer { account, ..Newcomer::new(player) });
@@ -230,7 +235,7 @@ impl<P> Roster<P> {
         &mut self,
         address: PeerId,
         mut reader: BitReader<'_>,
-        terms: &Terms,
+        terms: &AdmissionLimits,
         peer: impl FnOnce() -> P,
     ) -> Result<(), Malformed> {
         let mut hello = Hello::default();
@@ -328,7 +333,7 @@ impl<P> Roster<P> {
         self.changes.push_back(Change::Joined(player));
     }
 
-    fn admit(&mut self, place: Place, terms: &Terms, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+    fn admit(&mut self, place: Place, terms: &AdmissionLimits, peer: impl FnOnce() -> P) -> Option<PlayerId> {
         let (seat, places) = (place.seat(), terms.places(place.seat()));
         if self.members.count(seat) == places {
             // Who was lost first has left.
@@ -350,7 +355,7 @@ impl<P> Roster<P> {
         })
     }
 
-    fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &Terms, peer: impl FnOnce() -> P) {
+    fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &AdmissionLimits, peer: impl FnOnce() -> P) {
         if let Some(why) = terms.closed {
             return self.refuse(address, Refused::new(hello.nonce, why));
         }

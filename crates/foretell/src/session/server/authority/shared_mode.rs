@@ -9,7 +9,7 @@ use super::hold_table::HoldTable;
 use crate::session::authority::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::update_report::{ServerEvent, UpdateLog};
-use crate::session::{Ledger, Offence};
+use crate::session::{Offence, Offences};
 use crate::time::{Instant, Tick, TickRate};
 use crate::world::{Audience, Entity, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::collections::BTreeMap;
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 /// Whose datagram it is, and when it comes.
 pub(crate) struct Sender<'a> {
     pub player: PlayerId,
-    pub ledger: &'a mut Ledger,
+    pub offences: &'a mut Offences,
     pub now: Instant,
     /// The newest input of the datagram.
     pub newest: Tick,
@@ -31,7 +31,7 @@ pub(crate) struct Sender<'a> {
 /// Who is here, and what is written down of them.
 pub(crate) trait Ledgers {
     /// Of a player who is here; `None` of who is lost or has left.
-    fn ledger_mut(&mut self, player: PlayerId) -> Option<&mut Ledger>;
+    fn offences_mut(&mut self, player: PlayerId) -> Option<&mut Offences>;
 }
 
 /// Who has authority over which entities, and who asks for it.
@@ -113,7 +113,7 @@ impl SharedMode {
         }
         for row in &shared.rows {
             if let Err(offence) = self.take_row(sender, row, state.schema()) {
-                sender.ledger.note(offence);
+                sender.offences.note(offence);
             }
         }
     }
@@ -164,7 +164,7 @@ impl SharedMode {
     ) -> Result<Row<'a>, HoldRefusal> {
         let player = sender.player;
         if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).may_ask(sender.now) {
-            sender.ledger.note(Offence::Request);
+            sender.offences.note(Offence::Request);
             return Err(HoldRefusal::TooOften);
         }
         // It may have ceased to exist while the request was on its way.
@@ -175,13 +175,13 @@ impl SharedMode {
             is_theirs && audience.includes(player, owner)
         });
         let Some(row) = row else {
-            sender.ledger.note(Offence::Ownership);
+            sender.offences.note(Offence::Ownership);
             return Err(HoldRefusal::NotShared);
         };
         let holder = self.holder(entity);
         let has_it = holder.is_some_and(|holder| holder.player == player);
         if !has_it && self.table.count(player) >= sender.held_max {
-            sender.ledger.note(Offence::Request);
+            sender.offences.note(Offence::Request);
             return Err(HoldRefusal::TooMany);
         }
         match holder {
@@ -212,7 +212,7 @@ impl SharedMode {
         &mut self,
         tick: Tick,
         state: &AuthoritativeState,
-        ledgers: &mut impl Ledgers,
+        offences_of: &mut impl Ledgers,
         frame: &mut UpdateLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
@@ -220,13 +220,13 @@ impl SharedMode {
             let player = held.holder.player;
             let kind = state.schema().component(held.component);
             let before = state.rows().get(RowKey { component: held.component, entity });
-            let (Some(before), Some(ledger)) = (before, ledgers.ledger_mut(player)) else {
+            let (Some(before), Some(offences)) = (before, offences_of.offences_mut(player)) else {
                 self.ended.push(entity);
                 continue;
             };
             held.earn(kind, self.tick_seconds);
             let adopted = held.adopt(tick, before, kind, &mut self.adopting);
-            adopted.offence.into_iter().for_each(|offence| ledger.note(offence));
+            adopted.offence.into_iter().for_each(|offence| offences.note(offence));
             self.ended.extend(adopted.ends.then_some(entity));
         }
         let mut ended = core::mem::take(&mut self.ended);

@@ -1,7 +1,7 @@
 //! Rows as they are told to everybody who shows them: encoded once for each state and each older state that they are told
 //! against, and copied for each client: one by one, or a block of them at a time.
 
-use super::by_base::ByBase;
+use super::encodings_by_base::EncodingsByBase;
 use super::slot_set::{BLOCK, SlotRun};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::FirstBits;
@@ -45,9 +45,9 @@ pub(super) struct EncodedRows {
     of: Tick,
     bytes: Vec<u8>,
     /// By the number of the row.
-    rows: ByBase<EncodedRow>,
+    rows: EncodingsByBase<EncodedRow>,
     /// By the number of the block; `None` where not all of its rows are told against the same state.
-    blocks: ByBase<Option<EncodedBlock>>,
+    blocks: EncodingsByBase<Option<EncodedBlock>>,
     block_bytes: Vec<u8>,
     told: ToldRing,
     /// Of those that are told against an older state.
@@ -72,8 +72,8 @@ impl EncodedRows {
             codec: ShownCodec::new(schema, rate),
             of: Tick::ZERO,
             bytes: Vec::new(),
-            rows: ByBase::new(),
-            blocks: ByBase::new(),
+            rows: EncodingsByBase::new(),
+            blocks: EncodingsByBase::new(),
             block_bytes: Vec::new(),
             told: ToldRing::new(),
             against: Lengths::default(),

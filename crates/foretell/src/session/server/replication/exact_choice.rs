@@ -3,8 +3,8 @@
 use super::entity_grid::EntityGrid;
 use super::exact_rows::{ExactRow, ExactRows};
 use super::interest::{InterestQuery, STAYS};
-use super::rank::{Rank, single};
 use super::slot_set::SlotSet;
+use super::sort_key::{SortKey, single};
 use crate::session::row_codec::RowCodec;
 use crate::session::server::row_versions::RowVersions;
 use crate::session::shown_record::SLOTS_MAX;
@@ -30,7 +30,7 @@ pub(super) struct ExactTerms<'a> {
 /// What was chosen. Its memory is used again.
 #[derive(Default)]
 pub(super) struct ExactChoice {
-    nearest: Vec<Rank>,
+    nearest: Vec<SortKey>,
     /// Ascending by place, and so by key.
     rows: Vec<ExactRow>,
     /// Their numbers.
@@ -72,7 +72,7 @@ impl ExactChoice {
             let stays = if before.has_number(anchor) { single(STAYS) } else { 1.0 };
             let is_near = || grid.at(anchor).is_some() && squared * stays <= most;
             if within_m == 0 || is_near() {
-                nearest.push(Rank::new(squared * stays, anchor));
+                nearest.push(SortKey::new(squared * stays, anchor));
             }
         }
         nearest.sort_unstable();

@@ -1,7 +1,7 @@
 //! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
 
 use super::entities_in_view::GoneKey;
-use super::shown_writer::ShownWriter;
+use super::shown_datagram::ShownDatagram;
 use crate::time::Tick;
 use crate::world::RowKey;
 use alloc::vec::Vec;
@@ -94,7 +94,7 @@ impl GoneRows {
     }
 
     /// Writes those that have room, of the state of `tick`; calls `note` with each.
-    pub(super) fn write(&mut self, tick: Tick, to: &mut ShownWriter<'_, '_>, mut note: impl FnMut(RowKey)) {
+    pub(super) fn write(&mut self, tick: Tick, to: &mut ShownDatagram<'_, '_>, mut note: impl FnMut(RowKey)) {
         for gone in self.gone.iter_mut().filter(|gone| gone.told.is_none()) {
             if !to.write_gone(gone.of.key, gone.of.is_hidden) {
                 return;

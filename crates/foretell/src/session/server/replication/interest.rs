@@ -3,8 +3,8 @@
 
 use super::entities_in_view::{EntitiesInView, Seen};
 use super::entity_grid::{EntityGrid, position};
-use super::rank::{Rank, single};
-use super::sight_terms::SightTerms;
+use super::interest_settings::InterestSettings;
+use super::sort_key::{SortKey, single};
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -26,7 +26,7 @@ pub(super) struct Viewer<'a> {
     pub seat: Seat,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
-    pub terms: SightTerms<'a>,
+    pub terms: InterestSettings<'a>,
     pub view: &'a EntitiesInView,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct InterestQuery {
     look: Look,
     reached: Vec<Reached>,
     /// What is nearest of what moves, and of what does not.
-    nearest: [Vec<Rank>; 2],
+    nearest: [Vec<SortKey>; 2],
     /// What may be among them, and how far they were lately, in metres.
     around: Vec<u32>,
     nearest_m: f64,
@@ -199,7 +199,7 @@ impl InterestQuery {
             let owner = state.versions().versions()[place as usize].owner;
             let Some(at) = grid.at(*anchor).filter(|_| owner != player) else { continue };
             let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
-            nearest[class].push(Rank::new(nearest_of(&look.eyes, at) * single(stays), place));
+            nearest[class].push(SortKey::new(nearest_of(&look.eyes, at) * single(stays), place));
         }
         looked_at
     }

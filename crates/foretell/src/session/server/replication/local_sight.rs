@@ -4,7 +4,7 @@
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::interest::{InterestQuery, Viewer};
-use super::sight_terms::SightTerms;
+use super::interest_settings::InterestSettings;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::time::Tick;
@@ -17,7 +17,7 @@ pub(in crate::session::server) struct LocalLook<'a> {
     pub tick: Tick,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
-    pub terms: SightTerms<'a>,
+    pub terms: InterestSettings<'a>,
 }
 
 /// The eyes of a player who sits at the server. Its memory is used again.

@@ -1,9 +1,9 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
-mod by_base;
 mod client_rows;
 mod delta;
 mod encoded_rows;
+mod encodings_by_base;
 mod entities_in_view;
 mod entity_grid;
 mod event_log;
@@ -11,31 +11,31 @@ mod exact_choice;
 mod exact_rows;
 mod gone_rows;
 mod interest;
+mod interest_settings;
 mod local_sight;
-mod outgoing_snapshot;
 mod paced_rows;
 mod paces;
-mod rank;
 mod recent_changes;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
-mod row_teller;
 mod sent_datagrams;
 mod sent_history;
+mod shown_context;
+mod shown_datagram;
 mod shown_lane;
-mod shown_state;
-mod shown_writer;
-mod sight_terms;
+mod shown_row_writer;
 mod slot_set;
 mod snapshot_packing;
+mod snapshot_source;
+mod sort_key;
 mod spatial_index;
-mod viewpoint;
+mod urgency;
 mod waiting_rows;
 
+pub(super) use interest_settings::InterestSettings;
 pub(super) use local_sight::LocalLook;
 pub(in crate::session) use local_sight::LocalSight;
-pub(super) use outgoing_snapshot::{Form, Snapshot};
 pub(super) use replica::{Replica, StepReport};
 pub(super) use replication::{Receiver, Replication};
-pub(super) use sight_terms::SightTerms;
+pub(super) use snapshot_source::{Form, SnapshotSource};

@@ -4,10 +4,10 @@ use super::entities_in_view::EntitiesInView;
 use super::event_log::StepEventLog;
 use super::exact_rows::ExactRows;
 use super::interest::InterestQuery;
-use super::outgoing_snapshot::Snapshot;
+use super::interest_settings::InterestSettings;
 use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
-use super::sight_terms::SightTerms;
+use super::snapshot_source::SnapshotSource;
 use crate::session::allowance::{Allowance, Budget};
 use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -22,7 +22,7 @@ pub(crate) struct StepReport<'a> {
     pub output: &'a StepOutput,
     pub state: &'a AuthoritativeState,
     /// By what it is decided what each client sees.
-    pub sight: SightTerms<'a>,
+    pub sight: InterestSettings<'a>,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -218,7 +218,7 @@ impl Replica {
     }
 
     /// It was told what it sees of a state. Where everything is to be seen, and nothing of others exactly, the view ends.
-    pub(super) fn note_view(&mut self, interest: &InterestQuery, told: &Snapshot<'_>) {
+    pub(super) fn note_view(&mut self, interest: &InterestQuery, told: &SnapshotSource<'_>) {
         self.told = Some(told.tick);
         let Some(view) = &mut self.view else { return };
         interest.note_told(view, told.tick);

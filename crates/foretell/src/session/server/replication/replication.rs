@@ -10,14 +10,14 @@ use super::entity_grid::EntityGrid;
 use super::event_log::ToldEvents;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::interest::{InterestQuery, Viewer};
-use super::outgoing_snapshot::{Form, Snapshot};
 use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
-use super::shown_state::{Limits, Shown};
-use super::shown_writer::{Room, ShownWriter};
+use super::shown_context::{Limits, ShownContext};
+use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
-use super::viewpoint::Viewpoint;
+use super::snapshot_source::{Form, SnapshotSource};
+use super::urgency::Urgency;
 use crate::session::authority::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
@@ -68,7 +68,7 @@ pub(crate) struct Replication {
     changes: RecentChanges,
     encoded: EncodedRows,
     paces: Paces,
-    viewpoint: Viewpoint,
+    viewpoint: Urgency,
 }
 
 impl Replication {
@@ -83,13 +83,18 @@ impl Replication {
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
             paces: Paces::new(schema, rate),
-            viewpoint: Viewpoint::default(),
+            viewpoint: Urgency::default(),
         }
     }
 
     /// Sends a state to one client, with the news if they fit too.
-    pub(crate) fn send(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> SendReport {
-        let Snapshot { form, rows, state, .. } = *snapshot;
+    pub(crate) fn send(
+        &mut self,
+        to: &mut Receiver<'_>,
+        snapshot: &SnapshotSource<'_>,
+        outbox: &mut Outbox,
+    ) -> SendReport {
+        let SnapshotSource { form, rows, state, .. } = *snapshot;
         (to.head.proof, to.head.is_crowded) = (None, false);
         match form {
             Form::Changes => self.choose(to, snapshot),
@@ -105,7 +110,7 @@ impl Replication {
     }
 
     /// Chooses what is told exactly, and finds out what of the others the client is to be told.
-    fn choose(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
+    fn choose(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>) {
         let Replica { sent, exact, .. } = &mut *to.replica;
         let (player, state) = (to.player, snapshot.state);
         // Without a baseline all has to be told that is chosen: that is to be known before.
@@ -129,7 +134,7 @@ impl Replication {
     }
 
     /// Chooses what of others is told exactly: as much as may be, and has room beside the own rows.
-    fn choose_exact(&mut self, to: &Receiver<'_>, snapshot: &Snapshot<'_>, base: Option<Tick>) {
+    fn choose_exact(&mut self, to: &Receiver<'_>, snapshot: &SnapshotSource<'_>, base: Option<Tick>) {
         let Replication { codec, grid, interest, exact, .. } = self;
         let Replica { view, allowance, exact: before, .. } = &*to.replica;
         let versions = snapshot.state.versions();
@@ -144,7 +149,7 @@ impl Replication {
     }
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
-    fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>, outbox: &mut Outbox) -> u64 {
+    fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>, outbox: &mut Outbox) -> u64 {
         let Replication { changes, interest, exact, codec, encoded, paces, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
         let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest, exact));
@@ -159,7 +164,7 @@ impl Replication {
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
                 let room = Room { bits_max, may_exceed: true };
-                let mut rows = ShownWriter { codec, encoded, writer, room };
+                let mut rows = ShownDatagram { codec, encoded, writer, room };
                 replica.shown.write(&shown, number, &mut rows);
             });
             replica.allowance.spend(bytes);
@@ -170,8 +175,8 @@ impl Replication {
     }
 
     /// Finds out what a client sees of the state that is sent next, if that is limited, or was, or some of it is told exactly.
-    pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &Snapshot<'_>) {
-        let Snapshot { tick, state, authority, sight, form, .. } = *snapshot;
+    pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &SnapshotSource<'_>) {
+        let SnapshotSource { tick, state, authority, sight, form, .. } = *snapshot;
         self.interest.clear();
         self.changes.update(tick, state, &self.paces);
         if form == Form::Changes && (sight.are_limited() || replica.exact_within_m().is_some()) {
@@ -185,7 +190,7 @@ impl Replication {
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.
-    pub(crate) fn shows_player(&self, snapshot: &Snapshot<'_>, player: PlayerId) -> bool {
+    pub(crate) fn shows_player(&self, snapshot: &SnapshotSource<'_>, player: PlayerId) -> bool {
         self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
     }
 
@@ -193,7 +198,7 @@ impl Replication {
     fn write(
         &mut self,
         to: &mut Receiver<'_>,
-        snapshot: &Snapshot<'_>,
+        snapshot: &SnapshotSource<'_>,
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
@@ -222,7 +227,7 @@ impl Replication {
     fn write_parts(
         &mut self,
         to: &mut Receiver<'_>,
-        snapshot: &Snapshot<'_>,
+        snapshot: &SnapshotSource<'_>,
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
@@ -262,7 +267,7 @@ impl Replication {
                 let is_last = lists.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
                 let room = Room { bits_max, may_exceed: is_last && allowance.trickles(snapshot.now) };
-                let mut rows = ShownWriter { codec, encoded, writer, room };
+                let mut rows = ShownDatagram { codec, encoded, writer, room };
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;
@@ -277,7 +282,7 @@ impl Replication {
     }
 
     /// Remembers what a client was sent.
-    fn note_sent(&self, to: &mut Receiver<'_>, snapshot: &Snapshot<'_>) {
+    fn note_sent(&self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>) {
         if snapshot.form == Form::Changes {
             to.replica.note_view(&self.interest, snapshot);
         }
@@ -299,11 +304,11 @@ fn limits<'a>(
 /// What of a state is shown to a client.
 fn shown_in<'a>(
     player: PlayerId,
-    snapshot: &'a Snapshot<'_>,
+    snapshot: &'a SnapshotSource<'_>,
     changes: &'a RecentChanges,
     paces: &'a Paces,
     limits: Option<Limits<'a>>,
-) -> Shown<'a> {
-    let Snapshot { tick, state, .. } = *snapshot;
-    Shown { player, tick, state, changes, paces, limits }
+) -> ShownContext<'a> {
+    let SnapshotSource { tick, state, .. } = *snapshot;
+    ShownContext { player, tick, state, changes, paces, limits }
 }

@@ -10,12 +10,12 @@ use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::paced_rows::PacedRows;
 use super::recent_changes::RecentChanges;
-use super::row_teller::RowTeller;
 use super::sent_datagrams::{SentDatagrams, SettledDatagram};
-use super::shown_state::{Limits, Shown};
-use super::shown_writer::ShownWriter;
+use super::shown_context::{Limits, ShownContext};
+use super::shown_datagram::ShownDatagram;
+use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::SlotSet;
-use super::viewpoint::{Claims, Viewpoint};
+use super::urgency::{Claims, Urgency};
 use super::waiting_rows::WaitingRows;
 use crate::session::received::Received;
 use crate::session::send_window::Fates;
@@ -86,7 +86,7 @@ impl ShownLane {
     }
 
     /// Takes in what has changed up to the state that is sent.
-    pub(super) fn note(&mut self, of: &Shown<'_>) {
+    pub(super) fn note(&mut self, of: &ShownContext<'_>) {
         let noted = self.noted.replace(of.tick);
         if let Some(noted) = noted {
             self.note_removed(noted, of);
@@ -109,7 +109,7 @@ impl ShownLane {
     }
 
     /// What has come into view, has left it, or has changed in it.
-    fn note_view(&mut self, limits: Limits<'_>, of: &Shown<'_>) {
+    fn note_view(&mut self, limits: Limits<'_>, of: &ShownContext<'_>) {
         let versions = of.state.versions();
         for (place, has_entered) in limits.interest.rows() {
             if has_entered || versions.versions()[place].changed > of.changes.since {
@@ -123,7 +123,7 @@ impl ShownLane {
     }
 
     /// What has changed, where all is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
-    fn note_changes(&mut self, of: &Shown<'_>) {
+    fn note_changes(&mut self, of: &ShownContext<'_>) {
         let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
         self.waiting.add_both(fresh, self.rows.present());
         let mut next = 0;
@@ -136,7 +136,7 @@ impl ShownLane {
     }
 
     /// A row is to be seen: it waits, if it was not told as it is.
-    fn note_row(&mut self, place: usize, of: &Shown<'_>) {
+    fn note_row(&mut self, place: usize, of: &ShownContext<'_>) {
         let version = &of.state.versions().versions()[place];
         let RowVersion { key, owner, slot, changed, .. } = *version;
         // What is in view is for them, also where that is up to the game's rules.
@@ -156,7 +156,7 @@ impl ShownLane {
     }
 
     /// What is told exactly is not shown by itself; what was and is not any more is, or is gone.
-    fn note_exact(&mut self, Limits { exact, interest, .. }: Limits<'_>, of: &Shown<'_>) {
+    fn note_exact(&mut self, Limits { exact, interest, .. }: Limits<'_>, of: &ShownContext<'_>) {
         let versions = of.state.versions();
         for row in exact.rows().iter().filter(|row| row.since.is_none()) {
             self.end(row.slot, End::Exact);
@@ -176,7 +176,7 @@ impl ShownLane {
     }
 
     /// What was there in the state `noted`, and is not any more, or another's.
-    fn note_removed(&mut self, noted: Tick, of: &Shown<'_>) {
+    fn note_removed(&mut self, noted: Tick, of: &ShownContext<'_>) {
         let versions = of.state.versions();
         let Some(removed) = versions.removed_since(noted) else { return self.note_missing(of) };
         // What has ended first: other rows may have its numbers.
@@ -201,7 +201,7 @@ impl ShownLane {
     }
 
     /// It was the client's own, or told exactly.
-    fn note_given(&mut self, of_row: &RowVersion, of: &Shown<'_>) {
+    fn note_given(&mut self, of_row: &RowVersion, of: &ShownContext<'_>) {
         if of.limits.is_some_and(|limits| !limits.interest.shows(of_row.key)) {
             return;
         }
@@ -212,7 +212,7 @@ impl ShownLane {
     }
 
     /// The same, where it is not remembered what was removed.
-    fn note_missing(&mut self, of: &Shown<'_>) {
+    fn note_missing(&mut self, of: &ShownContext<'_>) {
         let versions = of.state.versions();
         let mut next = 0;
         while let Some(slot) = self.rows.present().next_from(next) {
@@ -284,7 +284,7 @@ impl ShownLane {
     }
 
     /// What matters most is told first; at most `most` are told.
-    pub(super) fn rank(&mut self, of: &Shown<'_>, viewpoint: &mut Viewpoint, most: usize) {
+    pub(super) fn rank(&mut self, of: &ShownContext<'_>, viewpoint: &mut Urgency, most: usize) {
         let ShownLane { rows, waiting, given, .. } = self;
         let (waiting, ranking) = waiting.ranking_of_all();
         viewpoint.rank(of, Claims { waiting, rows, given }, most, ranking);
@@ -311,7 +311,7 @@ impl ShownLane {
     }
 
     /// Writes what fits into the datagram with this number.
-    pub(super) fn write(&mut self, of: &Shown<'_>, number: u16, to: &mut ShownWriter<'_, '_>) {
+    pub(super) fn write(&mut self, of: &ShownContext<'_>, number: u16, to: &mut ShownDatagram<'_, '_>) {
         let is_full = self.sent.is_full();
         if !is_full {
             self.sent.begin(number, of.tick);
@@ -319,7 +319,7 @@ impl ShownLane {
         }
         to.writer.put(0, 1);
         let ShownLane { rows, waiting, paced, sent, .. } = self;
-        let mut teller = RowTeller { rows, paced, sent, of, to: to.rows() };
+        let mut teller = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
         if !is_full {
             waiting.write(&mut teller);
         }

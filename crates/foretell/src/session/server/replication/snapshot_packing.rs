@@ -1,7 +1,7 @@
 //! The lists of a snapshot, as far as they are not written yet: each datagram takes as much of them as fits.
 
 use super::entities_in_view::GoneKey;
-use super::outgoing_snapshot::Snapshot;
+use super::snapshot_source::SnapshotSource;
 use crate::session::authority::{HeldEntity, write_holder};
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
@@ -25,13 +25,13 @@ pub(super) struct SnapshotLists<'a> {
 /// How rows are written for a client that has the state `known`.
 pub(super) struct RowWriter<'a> {
     pub codec: &'a RowCodec,
-    pub snapshot: &'a Snapshot<'a>,
+    pub snapshot: &'a SnapshotSource<'a>,
     pub known: Tick,
 }
 
 impl RowWriter<'_> {
     fn write(&self, writer: &mut BitWriter<'_>, place: usize) {
-        let Snapshot { rows, state, tick, .. } = *self.snapshot;
+        let SnapshotSource { rows, state, tick, .. } = *self.snapshot;
         let row = rows.nth(place);
         self.codec.write(writer, row, state.ages(row.entity, tick, self.known));
     }

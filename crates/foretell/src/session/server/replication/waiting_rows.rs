@@ -2,9 +2,9 @@
 
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
-use super::row_teller::RowTeller;
+use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{BLOCK, SlotSet};
-use super::viewpoint::Ranking;
+use super::urgency::Ranking;
 use core::cmp::Reverse;
 
 /// Lives as long as the place.
@@ -60,7 +60,7 @@ impl WaitingRows {
     }
 
     /// Tells as many as have room.
-    pub(super) fn write(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+    pub(super) fn write(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         if self.ranking.slots.is_empty() {
             self.write_in_order(to);
             self.has_left = true;
@@ -74,7 +74,7 @@ impl WaitingRows {
         self.has_left &= !self.is_empty();
     }
 
-    fn write_in_order(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+    fn write_in_order(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         let mut next = 0;
         while let Some(slot) = self.slots.next_from(next) {
             let all_wait = slot.is_multiple_of(BLOCK) && self.slots.block(slot) == u16::MAX;
@@ -91,7 +91,7 @@ impl WaitingRows {
     }
 
     /// Of what matters most as much as has room together, by its number; what that leaves is filled up the same way.
-    fn write_ranked(&mut self, to: &mut RowTeller<'_, '_, '_>) {
+    fn write_ranked(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         while !self.ranking.slots.is_empty() {
             let first = self.choose(to);
             let told = self.ranking.slots[first..].iter().rev().take_while(|slot| to.tell(**slot)).count();
@@ -105,7 +105,7 @@ impl WaitingRows {
 
     /// Sorts by their numbers what matters most and mostly has room together, at least one: the lowest stands last. Returns where
     /// that begins.
-    fn choose(&mut self, to: &mut RowTeller<'_, '_, '_>) -> usize {
+    fn choose(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) -> usize {
         to.read_ahead(self.ranking.slots.iter().rev().copied());
         let mut bits = 0;
         let have_room = self.ranking.slots.iter().rev().take_while(|slot| {

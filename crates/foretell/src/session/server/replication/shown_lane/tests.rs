@@ -10,9 +10,9 @@ use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
 use crate::session::server::replication::exact_rows::ExactRows;
 use crate::session::server::replication::interest::{InterestQuery, Viewer};
+use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::paces::Paces;
-use crate::session::server::replication::shown_writer::Room;
-use crate::session::server::replication::sight_terms::SightTerms;
+use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
@@ -260,7 +260,7 @@ impl Scene {
         let Scene { state, codec, grid, interest, view, authority, .. } = self;
         let changed = self.changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, self.changes.since, changed);
-        let terms = SightTerms { interest: Interest::Everything, rules: None };
+        let terms = InterestSettings { interest: Interest::Everything, rules: None };
         interest.look(Viewer { player: ME, seat: Seat::Player, state, authority, terms, view }, grid);
         let (versions, bits_max) = (state.versions(), exact_max * codec.bits_max(SHIP));
         let terms = ExactTerms { base: None, versions, grid, interest, codec, within_m: 0, bits_max };
@@ -277,7 +277,7 @@ impl Scene {
         self.exact_max.into_iter().for_each(|most| self.choose(now, most));
         let Scene { state, paces, lane, view, interest, chosen, .. } = self;
         let limits = self.exact_max.map(|_| Limits { view, interest, exact: chosen });
-        let of = Shown { player: ME, tick: now, state, changes: &self.changes, paces, limits };
+        let of = ShownContext { player: ME, tick: now, state, changes: &self.changes, paces, limits };
         self.encoded.begin(of.tick, state.versions().slots());
         lane.note(&of);
         lane.sort();
@@ -285,7 +285,7 @@ impl Scene {
             let (number, mut bytes) = (lane.next_number(), Vec::new());
             let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
             let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
-            lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
+            lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
             lane.note_sent(number, bytes.len(), at(tick));
             assert!(bytes.len() <= self.scale.bits_max / 8 + 1);
             datagrams.push((number, bytes));

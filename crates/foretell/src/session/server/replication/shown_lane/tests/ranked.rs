@@ -7,26 +7,26 @@ fn tell_state(
     scene: &mut Scene,
     dice: &mut Dice,
     [tick, bits_max]: [u32; 2],
-    choose: impl FnOnce(&mut ShownLane, &EncodedRows, &Shown<'_>),
+    choose: impl FnOnce(&mut ShownLane, &EncodedRows, &ShownContext<'_>),
 ) {
     scene.change(dice, false);
     scene.state.settle(Tick::new(tick));
     let Scene { state, lane, codec, encoded, changes, paces, .. } = scene;
     changes.update(Tick::new(tick), state, paces);
-    let of = Shown { player: ME, tick: Tick::new(tick), state, changes, paces, limits: None };
+    let of = ShownContext { player: ME, tick: Tick::new(tick), state, changes, paces, limits: None };
     encoded.begin(of.tick, state.versions().slots());
     lane.note(&of);
     choose(lane, encoded, &of);
     let (number, mut bytes) = (lane.next_number(), Vec::new());
     let room = Room { bits_max: bits_max as usize, may_exceed: false };
     let writer = BitWriter::new(&mut bytes);
-    lane.write(&of, number, &mut ShownWriter { codec, encoded, writer, room });
+    lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
     lane.note_sent(number, bytes.len(), at(tick));
 }
 
 #[test]
 fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again() {
-    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Viewpoint::default());
+    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Urgency::default());
     // It always seems to have room, and has not in the first state.
     let mut fits = Vec::new();
     for state in [[1, 100], [2, 9000], [3, 9000]] {
@@ -40,7 +40,7 @@ fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again()
 
 #[test]
 fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
-    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Viewpoint::default());
+    let (mut scene, mut dice, mut viewpoint) = (Scene::of(&test_states::schema(), MANY), Dice(1), Urgency::default());
     // The first states tell what is urgent enough to be looked at in the next ones: few rows.
     for state in (1..9).map(|tick| [tick, 100]).chain([[9, 9000]]) {
         tell_state(&mut scene, &mut dice, state, |lane, _, of| lane.rank(of, &mut viewpoint, 1));

@@ -30,7 +30,7 @@ struct KnownInputs<I> {
 
 /// The inputs of other players as far as they are known. Ascending by player.
 #[derive(Clone, Debug)]
-pub(super) struct Relayed<I> {
+pub(super) struct OthersInputs<I> {
     players: Vec<KnownInputs<I>>,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
@@ -38,9 +38,9 @@ pub(super) struct Relayed<I> {
     decay_ticks: u32,
 }
 
-impl<I: Input> Relayed<I> {
-    pub(super) fn new(horizon: u32, decay_ticks: u32) -> Relayed<I> {
-        Relayed { players: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
+impl<I: Input> OthersInputs<I> {
+    pub(super) fn new(horizon: u32, decay_ticks: u32) -> OthersInputs<I> {
+        OthersInputs { players: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
@@ -135,14 +135,14 @@ mod tests {
         RelayedInput { input: Some(Push::of(force)), status: InputStatus::Received }
     }
 
-    fn relayed(told: &[(u32, RelayedInput<Push>)]) -> Relayed<Push> {
-        let mut relayed = Relayed::new(64, 10);
+    fn relayed(told: &[(u32, RelayedInput<Push>)]) -> OthersInputs<Push> {
+        let mut relayed = OthersInputs::new(64, 10);
         let told = told.iter().map(|(tick, told)| (Tick::new(*tick), *told));
         relayed.tell(Tick::new(100), THEM, Tick::new(108), told);
         relayed
     }
 
-    fn at(relayed: &Relayed<Push>, tick: u32) -> Option<(i32, InputStatus)> {
+    fn at(relayed: &OthersInputs<Push>, tick: u32) -> Option<(i32, InputStatus)> {
         relayed.input(THEM, Tick::new(tick)).map(|input| (input.input.force, input.status))
     }
 

@@ -1,4 +1,4 @@
-//! Rings of the last states of rows, each as long as what is shown of its row is behind what is known.
+//! Histories of rows: the last states of each, as many as what is shown of it is behind what is known.
 
 use crate::time::Tick;
 use crate::world::PlayerId;
@@ -103,7 +103,7 @@ struct RingsOfLength {
 
 /// The rings of a component: of several lengths, each twice as long as the one before.
 #[derive(Debug)]
-pub(super) struct StateRings {
+pub(super) struct RowHistories {
     /// How many words a state takes.
     stride: usize,
     classes: Vec<RingsOfLength>,
@@ -147,13 +147,16 @@ impl<'a> RingStates<'a> {
     }
 }
 
-impl StateRings {
+impl RowHistories {
     /// Of rows of this number of words, for up to `states` of each.
-    pub fn new(words: usize, states: usize) -> StateRings {
+    pub fn new(words: usize, states: usize) -> RowHistories {
         let longest = states.next_power_of_two().max(SMALLEST);
         let lengths = core::iter::successors(Some(SMALLEST), |places| Some(places * 2));
         let new = |places| RingsOfLength { places, data: Vec::new(), free: Vec::new() };
-        StateRings { stride: HEAD + words, classes: lengths.take_while(|places| *places <= longest).map(new).collect() }
+        RowHistories {
+            stride: HEAD + words,
+            classes: lengths.take_while(|places| *places <= longest).map(new).collect(),
+        }
     }
 
     /// Forgets all, and keeps the memory.
@@ -305,7 +308,7 @@ mod tests {
     use super::*;
 
     /// Puts states one after the other, where others are shown `behind` ticks behind. Returns the ring with them.
-    fn ring_of(rings: &mut StateRings, ticks: u32, behind: u32) -> Ring {
+    fn ring_of(rings: &mut RowHistories, ticks: u32, behind: u32) -> Ring {
         let mut ring = rings.take();
         for tick in 0..ticks {
             let (shown, tick) = (Tick::new(tick.saturating_sub(behind)), Tick::new(tick));
@@ -317,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_ring_is_as_long_as_what_is_shown_is_behind_and_has_the_newest_states() {
-        let mut rings = StateRings::new(3, 32);
+        let mut rings = RowHistories::new(3, 32);
         for (ticks, behind, expected) in
             [(5, 0, 5), (100, 0, 8), (100, 6, 8), (100, 7, 16), (100, 15, 32), (100, 90, 32)]
         {
@@ -334,9 +337,9 @@ mod tests {
 
     #[test]
     fn rings_that_nobody_has_are_taken_again_and_no_two_have_one_number() {
-        let mut rings = StateRings::new(3, 32);
+        let mut rings = RowHistories::new(3, 32);
         let mut numbers: Vec<_> = [0, 7, 15, 0, 7, 15].map(|behind| ring_of(&mut rings, 100, behind)).into();
-        let words = |rings: &StateRings| rings.classes.iter().map(|class| class.data.len()).sum::<usize>();
+        let words = |rings: &RowHistories| rings.classes.iter().map(|class| class.data.len()).sum::<usize>();
         let before = words(&rings);
         numbers.drain(..3).for_each(|ring| rings.give_back(ring));
         numbers.extend([15, 0, 7].map(|behind| ring_of(&mut rings, 100, behind)));

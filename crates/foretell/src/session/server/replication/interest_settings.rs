@@ -5,19 +5,19 @@ use crate::world::{Audience, Entity, Interest, InterestRules, Owned, PlayerId, V
 
 /// By what it is decided what a client sees.
 #[derive(Clone, Copy)]
-pub(crate) struct SightTerms<'a> {
+pub(crate) struct InterestSettings<'a> {
     /// What is in reach, where the rules don't say otherwise.
     pub interest: Interest,
     pub rules: Option<&'a dyn InterestRules>,
 }
 
-impl<'a> SightTerms<'a> {
+impl<'a> InterestSettings<'a> {
     /// What the server is told by its settings, and by a game's rules. In an exact session everybody needs everything.
-    pub(crate) fn new(settings: &Settings, rules: Option<&'a dyn InterestRules>) -> SightTerms<'a> {
+    pub(crate) fn new(settings: &Settings, rules: Option<&'a dyn InterestRules>) -> InterestSettings<'a> {
         if settings.rules.exact {
-            return SightTerms { interest: Interest::Everything, rules: None };
+            return InterestSettings { interest: Interest::Everything, rules: None };
         }
-        SightTerms { interest: settings.config.interest, rules }
+        InterestSettings { interest: settings.config.interest, rules }
     }
 
     /// Whether anything may be out of view.

@@ -1,4 +1,4 @@
-//! All parts are told who has come, gone and moved.
+//! Who has come, gone or moved: each part that keeps something of a player is told.
 
 use super::admission::{Change, Roster};
 use super::authority::SharedMode;
@@ -9,8 +9,8 @@ use super::update_report::{ServerEvent, UpdateLog};
 use crate::time::Tick;
 use crate::world::{Input, Messages, PlayerId, Seat};
 
-/// Who is here, and all that depends on it.
-pub(super) struct RosterFollower<'a, I> {
+/// Who is here, and the parts that are told when that changes.
+pub(super) struct RosterChanges<'a, I> {
     /// Which kinds of messages there are.
     pub messages: &'a Messages,
     /// The tick that is stepped next.
@@ -22,7 +22,7 @@ pub(super) struct RosterFollower<'a, I> {
     pub frame: &'a mut UpdateLog,
 }
 
-impl<I: Input> RosterFollower<'_, I> {
+impl<I: Input> RosterChanges<'_, I> {
     /// Tells all parts who has come, gone and moved.
     pub fn follow(mut self) {
         let next = self.next;

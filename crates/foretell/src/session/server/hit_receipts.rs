@@ -2,14 +2,14 @@
 
 use super::admission::Roster;
 use super::peer::Peer;
-use crate::session::{Receipt, Ways};
+use crate::session::{HitReceipt, Ways};
 use crate::time::{Tick, TickRate};
 use crate::world::{Hit, PlayerId};
 
 /// The receipt of a hit in the step of `tick`.
-pub(super) fn receipt<I>(hit: &Hit, tick: Tick, rate: TickRate, roster: &Roster<Peer<I>>) -> Receipt {
+pub(super) fn receipt<I>(hit: &Hit, tick: Tick, rate: TickRate, roster: &Roster<Peer<I>>) -> HitReceipt {
     let ways = |player: PlayerId| -> Option<Ways> { Some(roster.member(player)?.peer.view_age.ways(rate)) };
     let Hit { lookback, victim, error_m } = *hit;
     let shooter_ways = ways(lookback.player).unwrap_or_default();
-    Receipt { tick, rate, lookback, victim, error_m, shooter_ways, victim_ways: ways(victim.owner) }
+    HitReceipt { tick, rate, lookback, victim, error_m, shooter_ways, victim_ways: ways(victim.owner) }
 }

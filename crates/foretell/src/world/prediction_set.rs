@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 ///
 /// Invariants: `players` is ascending, each once, and holds `own`; `stepped` likewise, and holds `players`.
 #[derive(PartialEq, Eq, Debug)]
-pub struct Predicted {
+pub struct PredictionSet {
     own: PlayerId,
     players: Vec<PlayerId>,
     /// `players`, and those of whom a single entity is predicted.
@@ -19,14 +19,14 @@ pub struct Predicted {
     all: bool,
 }
 
-impl Clone for Predicted {
-    fn clone(&self) -> Predicted {
-        let Predicted { own, players, stepped, singles, all } = self;
+impl Clone for PredictionSet {
+    fn clone(&self) -> PredictionSet {
+        let PredictionSet { own, players, stepped, singles, all } = self;
         let (players, stepped, singles) = (players.clone(), stepped.clone(), singles.clone());
-        Predicted { own: *own, players, stepped, singles, all: *all }
+        PredictionSet { own: *own, players, stepped, singles, all: *all }
     }
 
-    fn clone_from(&mut self, from: &Predicted) {
+    fn clone_from(&mut self, from: &PredictionSet) {
         (self.own, self.all) = (from.own, from.all);
         self.players.clone_from(&from.players);
         self.stepped.clone_from(&from.stepped);
@@ -34,10 +34,16 @@ impl Clone for Predicted {
     }
 }
 
-impl Predicted {
+impl PredictionSet {
     /// The client's own player alone.
-    pub fn own(player: PlayerId) -> Predicted {
-        Predicted { own: player, players: vec![player], stepped: vec![player], singles: EntityMap::new(), all: false }
+    pub fn own(player: PlayerId) -> PredictionSet {
+        PredictionSet {
+            own: player,
+            players: vec![player],
+            stepped: vec![player],
+            singles: EntityMap::new(),
+            all: false,
+        }
     }
 
     /// Whether anything of others is predicted.
@@ -56,7 +62,7 @@ impl Predicted {
         single.unwrap_or_else(|| self.all || self.contains_player(of.owner))
     }
 
-    /// [`contains`](Predicted::contains) for one after another: mostly many of one player come in a row.
+    /// [`contains`](PredictionSet::contains) for one after another: mostly many of one player come in a row.
     pub(crate) fn in_order(&self) -> impl FnMut(Owned) -> bool {
         let mut last = (self.own, true);
         move |of| {
@@ -100,7 +106,7 @@ impl Predicted {
         }
     }
 
-    /// Predicts everything; those whose inputs are needed are to be [inserted](Predicted::insert) still.
+    /// Predicts everything; those whose inputs are needed are to be [inserted](PredictionSet::insert) still.
     pub fn insert_all(&mut self) {
         self.all = true;
         self.insert(PlayerId::SERVER);
@@ -138,12 +144,12 @@ mod tests {
     #[test]
     fn the_own_player_is_always_predicted_and_others_as_long_as_they_are_named() {
         let [server, other, own, last] = [0, 3, 5, 9].map(PlayerId::new);
-        let mut predicted = Predicted::own(own);
+        let mut predicted = PredictionSet::own(own);
         [last, server, other, own, other].into_iter().for_each(|player| predicted.insert(player));
         assert_eq!(predicted.players(), [server, other, own, last]);
         assert!(predicted.contains_player(server) && !predicted.contains_player(PlayerId::new(4)));
         predicted.clear();
-        assert_eq!(predicted, Predicted::own(own));
+        assert_eq!(predicted, PredictionSet::own(own));
         assert!(predicted.contains_player(own) && !predicted.contains_player(other));
     }
 
@@ -154,13 +160,13 @@ mod tests {
             let owner = PlayerId::new(player);
             Owned { entity: Entity::new(owner, Tick::ZERO, counter), owner }
         };
-        let mut predicted = Predicted::own(own);
+        let mut predicted = PredictionSet::own(own);
         predicted.insert_single(entity(7, 1), true);
         predicted.insert_single(entity(5, 1), false);
         assert!(predicted.contains(entity(7, 1)) && !predicted.contains(entity(7, 0)));
         assert!(predicted.contains(entity(5, 0)) && !predicted.contains(entity(5, 1)));
         assert_eq!((predicted.players(), predicted.stepped()), (&[own][..], &[own, PlayerId::new(7)][..]));
         predicted.clear();
-        assert_eq!(predicted, Predicted::own(own));
+        assert_eq!(predicted, PredictionSet::own(own));
     }
 }

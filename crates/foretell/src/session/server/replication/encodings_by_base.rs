@@ -13,16 +13,16 @@ struct Entry<T> {
 
 /// Mostly all clients have the same older state, or one of few. Its memory is used again.
 #[derive(Debug)]
-pub(super) struct ByBase<T> {
+pub(super) struct EncodingsByBase<T> {
     /// By the number: the value that came first.
     first: Vec<Option<Entry<T>>>,
     /// Those that came then.
     more: Vec<Entry<T>>,
 }
 
-impl<T: Copy> ByBase<T> {
-    pub fn new() -> ByBase<T> {
-        ByBase { first: Vec::new(), more: Vec::new() }
+impl<T: Copy> EncodingsByBase<T> {
+    pub fn new() -> EncodingsByBase<T> {
+        EncodingsByBase { first: Vec::new(), more: Vec::new() }
     }
 
     /// There are no values any more; numbers are below `count`, or below what was said before.
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn each_number_has_a_value_for_each_base() {
-        let mut values = ByBase::new();
+        let mut values = EncodingsByBase::new();
         values.clear(3);
         let tick = |nth| Some(Tick::new(nth));
         for (nth, base, value) in

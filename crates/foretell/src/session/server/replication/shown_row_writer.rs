@@ -3,31 +3,31 @@
 use super::client_rows::ClientRows;
 use super::paced_rows::PacedRows;
 use super::sent_datagrams::SentDatagrams;
-use super::shown_state::Shown;
-use super::shown_writer::{RecordToTell, RecordWriter};
+use super::shown_context::ShownContext;
+use super::shown_datagram::{RecordToTell, RecordWriter};
 use super::slot_set::{BLOCK, SlotRun};
 
 /// Tells rows to one client.
-pub(super) struct RowTeller<'a, 'b, 'c> {
+pub(super) struct ShownRowWriter<'a, 'b, 'c> {
     pub rows: &'a mut ClientRows,
     pub paced: &'a mut PacedRows,
     pub sent: &'a mut SentDatagrams,
-    pub of: &'a Shown<'a>,
+    pub of: &'a ShownContext<'a>,
     pub to: RecordWriter<'b, 'c>,
 }
 
-impl RowTeller<'_, '_, '_> {
+impl ShownRowWriter<'_, '_, '_> {
     /// How a row is told to this client: what stands before it, and its bits.
     #[inline]
     fn encode(&mut self, slot: u32) -> RecordToTell {
-        let RowTeller { rows, of, to, .. } = self;
+        let ShownRowWriter { rows, of, to, .. } = self;
         let row = to.encoded.encode(slot, rows.has(slot), || of.row_to_tell(slot));
         RecordToTell { head: rows.head(slot, row.age_ticks), row }
     }
 
     /// These rows are told next, as many as have room.
     pub fn read_ahead(&self, slots: impl Iterator<Item = u32>) {
-        let RowTeller { rows, to, .. } = self;
+        let ShownRowWriter { rows, to, .. } = self;
         let count = to.bits_left() / to.encoded.bits_at_least();
         to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot))));
     }
@@ -53,7 +53,7 @@ impl RowTeller<'_, '_, '_> {
     /// Tells a block of rows, if the client has all of them as they were in one state, and all have room.
     #[inline]
     pub fn tell_block(&mut self, first: u32) -> bool {
-        let RowTeller { rows, paced, sent, of, to } = self;
+        let ShownRowWriter { rows, paced, sent, of, to } = self;
         let base = rows.has_block(first);
         let Some(block) = base.and_then(|base| to.encoded.block(first, base, |slot| of.row_to_tell(slot))) else {
             return false;

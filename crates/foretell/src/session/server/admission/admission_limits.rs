@@ -4,14 +4,14 @@ use crate::session::Refusal;
 use crate::world::Seat;
 
 /// On what terms newcomers are admitted now.
-pub(crate) struct Terms {
+pub(crate) struct AdmissionLimits {
     pub players_max: usize,
     pub spectators_max: usize,
     /// Why nobody new is admitted, if so.
     pub closed: Option<Refusal>,
 }
 
-impl Terms {
+impl AdmissionLimits {
     /// How many places there are for those who come as this.
     pub(super) fn places(&self, seat: Seat) -> usize {
         match seat {

@@ -3,7 +3,7 @@
 
 use crate::time::Tick;
 use crate::world::{
-    AnyRow, Change, ComponentId, Entity, Owned, PlayerId, Predicted, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows,
+    AnyRow, Change, ComponentId, Entity, Owned, PlayerId, PredictionSet, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows,
 };
 use alloc::vec::Vec;
 
@@ -106,7 +106,7 @@ impl PredictedChange {
 /// The changes as one step finds them.
 #[derive(Clone, Copy)]
 pub(crate) struct FoundChanges<'a> {
-    pub changes: &'a PredictedChanges,
+    pub changes: &'a ChangesToOthers,
     pub tick: Tick,
 }
 
@@ -126,7 +126,7 @@ impl<'a> FoundChanges<'a> {
 
 /// Lives as long as a timeline. Mostly there are none.
 #[derive(Default, Debug)]
-pub(crate) struct PredictedChanges {
+pub(crate) struct ChangesToOthers {
     /// Ascending by tick, one for each entity and tick.
     changes: Vec<PredictedChange>,
     /// What must not be changed in a step.
@@ -135,7 +135,7 @@ pub(crate) struct PredictedChanges {
     outdated: Option<Tick>,
 }
 
-impl PredictedChanges {
+impl ChangesToOthers {
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -163,7 +163,7 @@ impl PredictedChanges {
     fn before<'a>(
         &'a self,
         tick: Tick,
-        predicted: &'a Predicted,
+        predicted: &'a PredictionSet,
     ) -> impl Iterator<Item = (&'a ChangedRow, Option<&'a ChangedRow>)> {
         let changes = self.changes.iter().take_while(move |change| change.tick < tick);
         let rows = changes.flat_map(|change| &change.rows);
@@ -172,13 +172,17 @@ impl PredictedChanges {
     }
 
     /// The rows that the step of `tick` finds changed, but of what is simulated here. One may come more than once.
-    pub(super) fn keys<'a>(&'a self, tick: Tick, predicted: &'a Predicted) -> impl Iterator<Item = RowKey> + use<'a> {
+    pub(super) fn keys<'a>(
+        &'a self,
+        tick: Tick,
+        predicted: &'a PredictionSet,
+    ) -> impl Iterator<Item = RowKey> + use<'a> {
         self.before(tick, predicted).filter(|(_, found)| found.is_some()).map(|(row, _)| row.key)
     }
 
     /// What is to be written over the rows of others as they are shown: these, but of what is not shown any more, and without what
     /// was given and is no more.
-    pub(super) fn write(&self, tick: Tick, predicted: &Predicted, shown: &Rows, into: &mut Rows) {
+    pub(super) fn write(&self, tick: Tick, predicted: &PredictionSet, shown: &Rows, into: &mut Rows) {
         into.clear();
         for (row, found) in self.before(tick, predicted) {
             let is_shown = shown.words(row.key).is_some();
@@ -250,7 +254,7 @@ impl PredictedChanges {
         is_confirmed: impl Fn(Tick, Entity) -> bool,
         mut refuse: impl FnMut(&PredictedChange),
     ) {
-        let PredictedChanges { changes, outdated, .. } = self;
+        let ChangesToOthers { changes, outdated, .. } = self;
         for change in changes.iter_mut().filter(|change| change.answer == Verdict::Open && change.tick < known_until) {
             if is_confirmed(change.tick, change.entity) {
                 change.answer = Verdict::Confirmed;

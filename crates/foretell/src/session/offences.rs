@@ -29,7 +29,7 @@ pub enum Offence {
 }
 
 impl Offence {
-    /// All of them, in the order in which [`Ledger::entries`] tells them.
+    /// All of them, in the order in which [`Offences::entries`] tells them.
     pub const ALL: [Offence; 11] = [
         Offence::NotFinite,
         Offence::Time,
@@ -48,11 +48,11 @@ impl Offence {
 /// How often each [`Offence`] was noted of one player, since their admission. An honest client over a bad network may get
 /// entries of [`Offence::Time`]; a few are no proof of anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Ledger {
+pub struct Offences {
     counts: [u64; Offence::ALL.len()],
 }
 
-impl Ledger {
+impl Offences {
     /// Counts one offence.
     pub fn note(&mut self, offence: Offence) {
         self.note_times(offence, 1);
@@ -89,13 +89,13 @@ mod tests {
 
     #[test]
     fn each_offence_has_a_count_of_its_own_and_only_noted_ones_are_told() {
-        let mut ledger = Ledger::default();
+        let mut offences = Offences::default();
         for (times, offence) in Offence::ALL.into_iter().enumerate().skip(1) {
-            ledger.note_times(offence, times as u64);
+            offences.note_times(offence, times as u64);
         }
-        let told: Vec<_> = ledger.entries().collect();
+        let told: Vec<_> = offences.entries().collect();
         assert_eq!(told.len(), Offence::ALL.len() - 1);
         assert!(told.iter().all(|(offence, count)| Offence::ALL[usize::try_from(*count).expect("small")] == *offence));
-        assert_eq!(ledger.total(), 55);
+        assert_eq!(offences.total(), 55);
     }
 }

@@ -22,7 +22,7 @@ const OPEN_MAX: usize = 256;
 
 /// All holds of a client. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct AuthorityTable {
+pub(crate) struct HeldEntities {
     grants: EntityMap<AuthorityGrant>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
@@ -40,9 +40,9 @@ pub(crate) struct AuthorityTable {
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Carried(usize);
 
-impl AuthorityTable {
-    pub(crate) fn new() -> AuthorityTable {
-        AuthorityTable { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
+impl HeldEntities {
+    pub(crate) fn new() -> HeldEntities {
+        HeldEntities { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
     }
 
     /// One that the game moves.

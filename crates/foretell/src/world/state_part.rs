@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 /// Fields that stand together in rows of several kinds: `#[derive(State)]` on a struct makes it one, and
 /// `#[state(flatten)]` on a field of another state puts its fields in that field's place, with their meanings.
-pub trait Part: Sized {
+pub trait StatePart: Sized {
     /// How many words its fields take.
     const WORDS: usize;
     /// Its fields, in the order of their declaration.
@@ -13,11 +13,11 @@ pub trait Part: Sized {
     /// Writes the exact bits of all fields, in order.
     ///
     /// # Panics
-    /// When there are fewer than [`WORDS`](Part::WORDS) words.
+    /// When there are fewer than [`WORDS`](StatePart::WORDS) words.
     fn write(&self, words: &mut [u32]);
-    /// The inverse of [`write`](Part::write).
+    /// The inverse of [`write`](StatePart::write).
     ///
     /// # Panics
-    /// When there are fewer than [`WORDS`](Part::WORDS) words.
+    /// When there are fewer than [`WORDS`](StatePart::WORDS) words.
     fn read(words: &[u32]) -> Self;
 }

@@ -4,15 +4,15 @@ use crate::world::PlayerId;
 
 /// What was given last.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct PlayerNumbers {
     ticket: u8,
     player: u16,
 }
 
-impl Numbers {
+impl PlayerNumbers {
     /// Tickets begin after the one that who joins without a handshake has.
-    pub(super) fn new(epoch: u8) -> Numbers {
-        Numbers { ticket: epoch, player: 0 }
+    pub(super) fn new(epoch: u8) -> PlayerNumbers {
+        PlayerNumbers { ticket: epoch, player: 0 }
     }
 
     /// The next ticket.

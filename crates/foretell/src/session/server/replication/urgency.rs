@@ -1,9 +1,9 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::client_rows::ClientRows;
-use super::rank::{Rank, single};
-use super::shown_state::Shown;
+use super::shown_context::ShownContext;
 use super::slot_set::{BLOCK, SlotSet};
+use super::sort_key::{SortKey, single};
 use super::spatial_index::SpatialIndex;
 use alloc::vec::Vec;
 
@@ -30,11 +30,11 @@ type Block<T> = [T; BLOCK as usize];
 
 /// Where the own entities of a client are, and the order that follows. Its memory is used again.
 #[derive(Default)]
-pub(super) struct Viewpoint {
+pub(super) struct Urgency {
     spatial: SpatialIndex,
     own: Vec<[f64; 3]>,
     /// By urgency, and of what is as urgent what has the higher number first.
-    ranked: Vec<Rank>,
+    ranked: Vec<SortKey>,
 }
 
 /// The rows that wait.
@@ -48,7 +48,7 @@ pub(super) struct Claims<'a> {
 
 impl Claims<'_> {
     /// For how many ticks those of a block have not been told.
-    fn ages(&self, first: u32, of: &Shown<'_>) -> Block<u32> {
+    fn ages(&self, first: u32, of: &ShownContext<'_>) -> Block<u32> {
         let mut ages = self.rows.ages(first, of.tick);
         let given = self.given.block(first) & self.rows.unknown().block(first);
         if given != 0 {
@@ -59,11 +59,11 @@ impl Claims<'_> {
     }
 }
 
-impl Viewpoint {
+impl Urgency {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
     /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often.
-    pub(super) fn rank(&mut self, of: &Shown<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
+    pub(super) fn rank(&mut self, of: &ShownContext<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
         let most = most.max(1);
         self.look(of);
         self.collect(of, &claims, into.cutoff);
@@ -81,7 +81,7 @@ impl Viewpoint {
     }
 
     /// Takes in the rows that wait and are at least so urgent.
-    fn collect(&mut self, of: &Shown<'_>, claims: &Claims<'_>, cutoff: f32) {
+    fn collect(&mut self, of: &ShownContext<'_>, claims: &Claims<'_>, cutoff: f32) {
         self.ranked.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let mut urgency = self.urgency(first, &claims.ages(first, of));
@@ -94,14 +94,14 @@ impl Viewpoint {
             // What is not a number is as urgent as anything.
             let is_less = |(nth, urgency): (usize, &f32)| u16::from(*urgency < cutoff) << nth;
             let less = urgency.iter().enumerate().map(is_less).fold(0, |all, bit| all | bit);
-            let rank = |nth: u32| Rank::new(single(urgency[nth as usize].into()), !(first + nth));
+            let rank = |nth: u32| SortKey::new(single(urgency[nth as usize].into()), !(first + nth));
             self.ranked.extend(of_block(waiting & !less).map(rank));
         }
     }
 
     /// Finds out where the client's own entities are. One that is nowhere sees nothing.
-    fn look(&mut self, of: &Shown<'_>) {
-        let Viewpoint { spatial, own, .. } = self;
+    fn look(&mut self, of: &ShownContext<'_>) {
+        let Urgency { spatial, own, .. } = self;
         spatial.update(of.state, of.tick);
         own.clear();
         match of.limits {
@@ -204,10 +204,10 @@ mod tests {
         given: &SlotSet,
     ) -> Vec<u16> {
         let (changes, paces) = (RecentChanges::new(), Paces::every(1));
-        let of = Shown { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
+        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given };
-        Viewpoint::default().rank(&of, claims, most, &mut ranking);
+        Urgency::default().rank(&of, claims, most, &mut ranking);
         let slots = ranking.slots;
         let first = slots.len() - most.min(slots.len());
         slots[first..].iter().filter_map(|slot| Some(rows.name(*slot)?.key.entity.counter())).collect()

@@ -6,7 +6,7 @@ use super::peer::Peer;
 use super::peer_messages::{Taken, To};
 use super::update_report::{ServerEvent, UpdateLog};
 use crate::session::messages::{Inbox, MessagesDatagram};
-use crate::session::{Offence, PeerId, Receipt, SendError};
+use crate::session::{HitReceipt, Offence, PeerId, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Delivery, Input, Messages, PlayerId, ReceivedMessage};
@@ -14,7 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What messages go through, and where they are told.
-pub(super) struct MessageDesk<'a, I> {
+pub(super) struct PlayerMessages<'a, I> {
     pub settings: &'a Settings,
     pub roster: &'a mut Roster<Peer<I>>,
     pub frame: &'a mut UpdateLog,
@@ -22,22 +22,22 @@ pub(super) struct MessageDesk<'a, I> {
     pub next: Tick,
 }
 
-impl<I: Input> MessageDesk<'_, I> {
+impl<I: Input> PlayerMessages<'_, I> {
     /// Takes in a datagram of messages, if who sends it has a place.
     pub fn receive(self, now: Instant, address: PeerId, reader: BitReader<'_>) -> Result<(), Malformed> {
         let datagram = MessagesDatagram::read(reader)?;
         let Some(player) = self.roster.speaker(address, datagram.head.ticket) else { return Ok(()) };
-        let MessageDesk { settings: Settings { rules, config }, roster, frame, .. } = self;
+        let PlayerMessages { settings: Settings { rules, config }, roster, frame, .. } = self;
         let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
         let (kinds, messages) = (&rules.messages, frame.messages_mut());
         let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
         let taken = peer.messages.receive(now, datagram, config.message_rate_max, &mut inbox);
-        let ledger = &mut peer.counters.stats.ledger;
-        ledger.note_times(Offence::Message, inbox.senseless);
+        let offences = &mut peer.counters.stats.offences;
+        offences.note_times(Offence::Message, inbox.senseless);
         match taken? {
             Taken::In(fates) => peer.replica.allowance().note(fates, now),
             Taken::OfAnother => frame.note(ServerEvent::MessagesReset(player)),
-            Taken::TooMuch => ledger.note(Offence::Message),
+            Taken::TooMuch => offences.note(Offence::Message),
         }
         Ok(())
     }
@@ -45,8 +45,8 @@ impl<I: Input> MessageDesk<'_, I> {
     /// Tells the receipts of a step, those after the first `told` of the update, to who shot and who was hit, where there is such a
     /// message.
     pub fn tell_receipts(self, told: usize) {
-        let MessageDesk { settings, roster, frame, .. } = self;
-        let Some(kind) = settings.rules.messages.find::<Receipt>() else { return };
+        let PlayerMessages { settings, roster, frame, .. } = self;
+        let Some(kind) = settings.rules.messages.find::<HitReceipt>() else { return };
         for receipt in &frame.receipts()[told..] {
             let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
             let other = Some(victim).filter(|victim| *victim != shooter);

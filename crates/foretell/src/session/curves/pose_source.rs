@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// Where a shown pose comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Source {
+pub enum PoseSource {
     /// Simulated here, and the truth: its player sits at the server, or plays alone.
     Authority,
     /// Simulated here, ahead of the authority.

@@ -23,11 +23,11 @@ pub struct Ways {
 /// A hit as the server has judged it: for who shot, for who was hit, and for whoever wants to know whether the game is fair.
 ///
 /// The server tells it to both, each hit to who shot and to whose entity was hit, where it is among the
-/// [messages](crate::Rules::messages) of the session: `Messages::new().with::<Receipt>()`.
+/// [messages](crate::Rules::messages) of the session: `Messages::new().with::<HitReceipt>()`.
 ///
 /// What a screen and a mouse take besides is in none of it: nothing is told of that.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct HitReceipt {
     /// The tick of the shot's step.
     pub tick: Tick,
     /// How long a tick is.
@@ -46,13 +46,13 @@ pub struct Receipt {
     pub victim_ways: Option<Ways>,
 }
 
-impl Message for Receipt {
-    const NAME: &'static str = "Receipt";
+impl Message for HitReceipt {
+    const NAME: &'static str = "HitReceipt";
     const DELIVERY: Delivery = Delivery::Unordered;
     const BYTES_MAX: u32 = 256;
 }
 
-impl Receipt {
+impl HitReceipt {
     /// Who shot.
     #[must_use]
     pub fn shooter(&self) -> PlayerId {
@@ -110,7 +110,7 @@ mod tests {
         };
         let (player, tick) = (PlayerId::new(1), Tick::new(100));
         let used = TickTime::start_of(Tick::new(90));
-        let receipt = Receipt {
+        let receipt = HitReceipt {
             tick,
             rate: TickRate::hz(50),
             lookback: Lookback { player, claimed: Some(used), used, bound: LookbackBound::Claim },
@@ -119,10 +119,11 @@ mod tests {
             shooter_ways: ways(100, 10, 70),
             victim_ways: Some(ways(60, 5, 40)),
         };
-        let sums =
-            |of: &Receipt| [of.rewound(), of.shooter_playout(), of.after_cover(), of.peek()].map(|sum| sum.as_millis());
+        let sums = |of: &HitReceipt| {
+            [of.rewound(), of.shooter_playout(), of.after_cover(), of.peek()].map(|sum| sum.as_millis())
+        };
         // A tick of 20 ms. Ten of them back; 200 + 20 less 110; 200 and 65 and 20; 17 and 50 and 10 and 20, and 30 and 40.
         assert_eq!(sums(&receipt), [200, 110, 285, 167]);
-        assert_eq!(sums(&Receipt { victim_ways: None, ..receipt }), [200, 110, 200, 97]);
+        assert_eq!(sums(&HitReceipt { victim_ways: None, ..receipt }), [200, 110, 200, 97]);
     }
 }

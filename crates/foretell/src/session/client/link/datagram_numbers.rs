@@ -15,7 +15,7 @@ const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
-pub(crate) struct Connection {
+pub(crate) struct DatagramNumbers {
     /// The server's: another one has started anew.
     pub epoch: u8,
     /// Stands in every datagram of the place.
@@ -40,9 +40,9 @@ pub(crate) struct Connection {
     last_snapshot: Instant,
 }
 
-impl Connection {
-    pub(crate) fn new(epoch: u8, ticket: u8, now: Instant) -> Connection {
-        Connection {
+impl DatagramNumbers {
+    pub(crate) fn new(epoch: u8, ticket: u8, now: Instant) -> DatagramNumbers {
+        DatagramNumbers {
             epoch,
             ticket,
             offered: None,

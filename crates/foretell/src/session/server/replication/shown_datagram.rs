@@ -40,14 +40,14 @@ impl Room {
 }
 
 /// A datagram that is being written.
-pub(super) struct ShownWriter<'a, 'b> {
+pub(super) struct ShownDatagram<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
     pub writer: BitWriter<'b>,
     pub room: Room,
 }
 
-impl<'b> ShownWriter<'_, 'b> {
+impl<'b> ShownDatagram<'_, 'b> {
     /// Writes that a row is gone. Whether it has found room.
     pub(super) fn write_gone(&mut self, key: RowKey, is_hidden: bool) -> bool {
         let before = self.writer.bit_len();
@@ -63,7 +63,7 @@ impl<'b> ShownWriter<'_, 'b> {
 
     /// The rows come next.
     pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
-        let ShownWriter { codec, encoded, writer, room } = self;
+        let ShownDatagram { codec, encoded, writer, room } = self;
         RecordWriter { codec, encoded, bits: JoinedBits::new(writer), room, before: RecordsBefore::NONE }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Limits<'a> {
 
 /// The state that is sent, and for whom.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct ShownContext<'a> {
     pub player: PlayerId,
     pub tick: Tick,
     pub state: &'a AuthoritativeState,
@@ -32,7 +32,7 @@ pub(super) struct Shown<'a> {
     pub limits: Option<Limits<'a>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownContext<'a> {
     /// Whether the player gets a row that belongs to `owner`, whatever the game's rules say.
     pub fn includes(&self, key: RowKey, owner: PlayerId) -> bool {
         self.state.schema().component(key.component).audience().includes(self.player, owner)

@@ -1,6 +1,6 @@
 //! What is sent: a state, and what of it a snapshot tells.
 
-use super::sight_terms::SightTerms;
+use super::interest_settings::InterestSettings;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::time::{Instant, Tick, TickRate};
@@ -20,7 +20,7 @@ pub(crate) enum Form {
 }
 
 /// A state that is sent.
-pub(crate) struct Snapshot<'a> {
+pub(crate) struct SnapshotSource<'a> {
     pub tick: Tick,
     /// Those of the state, or of an image.
     pub rows: &'a Rows,
@@ -28,7 +28,7 @@ pub(crate) struct Snapshot<'a> {
     pub authority: &'a SharedMode,
     pub form: Form,
     /// By what it is decided what each client sees.
-    pub sight: SightTerms<'a>,
+    pub sight: InterestSettings<'a>,
     pub rate: TickRate,
     /// When it is sent.
     pub now: Instant,

@@ -1,6 +1,6 @@
 //! What becomes of the authority's samples: the books that have to balance.
 
-use crate::session::client::causes::Causes;
+use crate::session::client::correction_causes::Causes;
 
 /// What became of the authoritative samples of predicted entities: one outcome for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -61,7 +61,7 @@ struct ReadDatagram {
 
 /// Lives as long as a session. Its memory is used again.
 #[derive(Debug)]
-pub(super) struct ShownRecords {
+pub(super) struct ShownReader {
     codec: ShownCodec,
     /// By number.
     names: Vec<Option<RowName>>,
@@ -69,10 +69,10 @@ pub(super) struct ShownRecords {
     read: ReadDatagram,
 }
 
-impl ShownRecords {
-    pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownRecords {
+impl ShownReader {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownReader {
         let (words, rounded) = (Vec::with_capacity(32 * FEW), Vec::with_capacity(32 * FEW));
-        ShownRecords {
+        ShownReader {
             codec: ShownCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
             told: ToldRing::new(),
@@ -118,7 +118,7 @@ impl ShownRecords {
 
     /// `None` where it is told by what is not known.
     fn read_row(&mut self, tick: Tick, head: RecordHead, reader: &mut BitReader<'_>) -> Result<Option<()>, Malformed> {
-        let ShownRecords { codec, names, told, read } = self;
+        let ShownReader { codec, names, told, read } = self;
         let RecordHead { slot, kind } = head;
         let name = names.get(slot as usize).copied().flatten().filter(|name| name.since <= tick);
         let (key, owner) = match (kind, name) {
@@ -153,7 +153,7 @@ impl ShownRecords {
 
     /// Keeps what was read of the state of `tick`, as later rows may be told by it. Whether it can be used.
     pub(super) fn keep(&mut self, tick: Tick) -> bool {
-        let ShownRecords { names, told, read, .. } = self;
+        let ShownReader { names, told, read, .. } = self;
         for ReadRecord { record, slot, rounded, .. } in &read.records {
             let Some(ShownRow { owner, .. }) = record.row else { continue };
             let nth = *slot as usize;
@@ -191,7 +191,7 @@ mod tests {
     const SLOT: u32 = 3;
 
     /// Reads a datagram of the state of `tick` that tells the same row, with its name or without. Returns whose the row is then.
-    fn owner_read(records: &mut ShownRecords, tick: u32, named: Option<u16>) -> Option<u16> {
+    fn owner_read(records: &mut ShownReader, tick: u32, named: Option<u16>) -> Option<u16> {
         let (schema, tick) = (test_states::schema(), Tick::new(tick));
         let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 7));
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_late_name_does_not_replace_a_newer_one_that_came_before_it() {
-        let mut records = ShownRecords::new(&test_states::schema(), TickRate::default());
+        let mut records = ShownReader::new(&test_states::schema(), TickRate::default());
         assert_eq!(owner_read(&mut records, 4, None), None, "it has no name yet");
         // One player's, another's, and the first one's again, of which the second comes last.
         let owners = [(5, 1), (20, 1), (10, 2)].map(|(tick, owner)| owner_read(&mut records, tick, Some(owner)));
