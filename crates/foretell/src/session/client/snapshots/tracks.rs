@@ -250,6 +250,11 @@ impl Tracks {
         let Some(found) = self.tables[usize::from(component.0)].neighbours(nth, look) else { return false };
         let Neighbours { before, next, last, .. } = found;
         let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
+        let was_known = |after: Option<KnownState<'_>>| after.is_some_and(|after| !is_new(&after));
+        // Mostly what has come is further on.
+        if !is_new(&before) && was_known(next) && (!since.by_neighbours || was_known(last)) {
+            return false;
+        }
         // It was known to rest here, at least until what has come since.
         if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
             return false;
@@ -257,11 +262,7 @@ impl Tracks {
         // From a state to which it was known to go it goes on wherever it does.
         let up_to = self.states(component, nth, look.known).skip_while(|state| !state.is_up_to(look.at));
         let mut passed = up_to.take_while(|state| !state.is_up_to(since.at));
-        if passed.any(|state| !is_new(&state)) {
-            return false;
-        }
-        let was_known = |after: Option<KnownState<'_>>| after.is_some_and(|after| !is_new(&after));
-        is_new(&before) || !was_known(next) || since.by_neighbours && !was_known(last)
+        passed.all(|state| is_new(&state))
     }
 
     /// Writes the states of the nth row of a component around a point: two up to it, of which the second is there, and two after it.
