@@ -8,6 +8,8 @@ import { chromium } from "playwright-core";
 export const PROGRAM = process.env.FORETELL_BIN;
 assert(PROGRAM, "FORETELL_BIN is the program to test");
 export const SHOTS = fileURLToPath(new URL("./screenshots/", import.meta.url));
+/** Of tests that check little and make pictures for somebody to look at: only with PICTURES=1, as each plays for seconds. */
+export const PICTURED = { skip: process.env.PICTURES ? false : "PICTURES=1 makes them" };
 /** With fewer pixels than a real one has: here they are drawn without a graphics card. */
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 

@@ -1,7 +1,8 @@
-// Looks at the lab: what is seen at once, pictures of all scenes, and whether all of it can be read: FORETELL_BIN=path/to/foretell npm test.
+// Looks at the lab: what is seen at once, pictures of all scenes, and whether all of it can be read: FORETELL_BIN=path/to/foretell npm test;
+// with PICTURES=1 there are pictures of each scene in screenshots/ afterwards.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PHONE, SHOTS } from "./common.mjs";
+import { PHONE, PICTURED, SHOTS } from "./common.mjs";
 import { contexts, DESKTOP, frames, newestFrame, noteDrawn, open, origin, overlap, SCENES, seenOf, takeOver, turnTo, turnToLanes, turnToPhysics, turnToRemote, turnToStyles, until, watch } from "./lab.mjs";
 
 for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
@@ -72,7 +73,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       await picture(page, "packets");
     });
 
-    test("architectures and strategies are pictured", async () => {
+    test("architectures and strategies are pictured", PICTURED, async () => {
       const page = await open(options);
       for (const scene of ["qiita", "stepping", "shared"]) {
         await page.locator(`#scenes [data-name="${scene}"]`).click();
@@ -84,7 +85,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       }
     });
 
-    test("rigid bodies are pictured: at first, pushed, and by two over a bad link", async () => {
+    test("rigid bodies are pictured: at first, pushed, and by two over a bad link", PICTURED, async () => {
       const page = await open(options);
       const shot = (what) => picture(page, `physics-${what}`, name === "phone");
       await turnToPhysics(page);
@@ -104,7 +105,7 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       }
     });
 
-    test("a crowd is pictured: what is near, on a small budget", async () => {
+    test("a crowd is pictured: what is near, on a small budget", PICTURED, async () => {
       const page = await open(options);
       await turnTo(page, "crowd");
       await page.locator("#control-budget_kbytes").fill("16");
@@ -113,14 +114,14 @@ for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
       await picture(page, "crowd", name === "phone");
     });
 
-    test("a duel is pictured, with the card of a shot", async () => {
+    test("a duel is pictured, with the card of a shot", PICTURED, async () => {
       const page = await open(options);
       await turnTo(page, "peek");
       await page.waitForFunction(() => window.foretell.frames.slice(-20).some(({ lanes }) => lanes?.shots?.some(({ by, receipt }) => by === 0 && receipt)));
       await picture(page, "peek", name === "phone");
     });
 
-    test("lanes are pictured, together and one alone", async () => {
+    test("lanes are pictured, together and one alone", PICTURED, async () => {
       const page = await open(options);
       await turnToStyles(page);
       await until(page, (await newestFrame(page)) + 240);

@@ -1,7 +1,8 @@
-// Opens the lab as somebody does who has never seen it: FORETELL_BIN=path/to/foretell npm test.
+// Opens the lab as somebody does who has never seen it: FORETELL_BIN=path/to/foretell npm test;
+// with PICTURES=1 there are pictures of it in screenshots/ afterwards.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PHONE, SHOTS } from "./common.mjs";
+import { PHONE, PICTURED, SHOTS } from "./common.mjs";
 import { inkOf, openAnew, origin } from "./lab.mjs";
 
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
@@ -201,6 +202,6 @@ async function picture(name, options) {
   await shot(page, "styles-at-first");
 }
 
-test("the first seconds and the tour are pictured, on a desktop and on a phone", async () => {
+test("the first seconds and the tour are pictured, on a desktop and on a phone", PICTURED, async () => {
   await Promise.all([picture("desktop", DESKTOP), picture("phone", PHONE)]);
 });
