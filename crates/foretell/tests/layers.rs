@@ -99,7 +99,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/admission",
         layers: &[
-            &["place", "refusals", "joins_and_leaves", "awake_time", "player_numbers", "admission_limits"],
+            &["place", "refusals", "joins_and_leaves", "awake_time", "player_numbers", "capacity"],
             &["members"],
             &["roster"],
         ],

@@ -4,7 +4,7 @@
 
 use super::greeting::Hello;
 use super::packet::{DatagramKind, InputHead, ShownHead};
-use super::refusal::Refused;
+use super::refused::Refused;
 use super::snapshot_head::SnapshotHead;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};

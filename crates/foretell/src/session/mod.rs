@@ -10,7 +10,7 @@ pub mod host;
 pub mod server;
 
 mod allowance;
-mod authority;
+mod authority_codec;
 mod curves;
 mod departure;
 mod greeting;
@@ -25,7 +25,7 @@ mod packet;
 mod reason;
 mod received;
 mod recent_extreme;
-mod refusal;
+mod refused;
 mod relay_codec;
 mod row_codec;
 mod rules;
@@ -40,7 +40,7 @@ mod told_ring;
 mod traffic;
 
 pub use crate::world::{Departure, Refusal};
-pub use authority::{Claim, HoldRefusal, Holder};
+pub use authority_codec::{Claim, HoldRefusal, Holder};
 pub use hit_receipt::{HitReceipt, Ways};
 pub use inspect::{Inspected, inspect};
 pub use messages::{MessageProgress, MessageStats, SendError};

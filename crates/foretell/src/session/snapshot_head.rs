@@ -1,6 +1,6 @@
 //! The head of a snapshot: what a server tells a client besides the state. Its parts, in the order in which they travel.
 
-use super::authority::{ANSWERS_MAX, Answer};
+use super::authority_codec::{ANSWERS_MAX, Answer};
 use super::baseline::Baseline;
 use super::packet::NAMED_TICKS_BACK;
 use super::step_events::STEP_EVENT_TICKS_BACK;

@@ -3,7 +3,7 @@
 //! Reads the datagrams that a server sends to one client, in their order, and keeps no state of them; neither end of a session
 //! needs it.
 
-use super::authority::read_holder;
+use super::authority_codec::read_holder;
 use super::packet::{DatagramKind, ShownHead};
 use super::relay_codec::RelayLine;
 use super::row_codec::RowCodec;

@@ -15,7 +15,7 @@ use crate::session::departure::GoodBye;
 use crate::session::greeting::Welcome;
 use crate::session::messages::MessagesDatagram;
 use crate::session::packet::{DatagramKind, ShownHead};
-use crate::session::refusal::Refused;
+use crate::session::refused::Refused;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, TickTime};

@@ -12,7 +12,7 @@ use super::snapshots::Snapshot;
 use super::stats::ClientStats;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState, Frame};
-use crate::session::authority::{Claim, Holder};
+use crate::session::authority_codec::{Claim, Holder};
 use crate::session::curves::Curve;
 use crate::session::{MessageProgress, MessageStats, Outbox, Rules, SendError};
 use crate::time::{Instant, MonotonicClock, Tick, TickTime};

@@ -2,7 +2,7 @@
 
 use super::join_request::JoinRequest;
 use super::setup::EntityMode;
-use crate::session::authority::Claim;
+use crate::session::authority_codec::Claim;
 use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, PlayerId, ROW_WORDS_MAX, RowKey};

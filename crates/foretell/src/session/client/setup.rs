@@ -3,7 +3,7 @@
 use super::config::{ClientConfig, Predict};
 use super::curve_choices::Curves;
 use crate::session::Rules;
-use crate::session::authority::AuthorityCodec;
+use crate::session::authority_codec::AuthorityCodec;
 use crate::session::curves::RowBuffer;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Instant, TickTime};

@@ -1,6 +1,6 @@
 //! The parts of a server, and the order in which a datagram, an update and a step go through them.
 
-use super::admission::{AdmissionLimits, Member, Roster};
+use super::admission::{Capacity, Member, Roster};
 use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
@@ -78,9 +78,9 @@ impl<I: Input> Pipeline<I> {
 
     /// Admits who is at `peer`, or sits at the server, without a handshake; `None` where there is no place left.
     pub fn join(&mut self, peer: Option<PeerId>) -> Option<PlayerId> {
-        let (terms, next) = (self.terms(), self.schedule.next());
+        let (capacity, next) = (self.capacity(), self.schedule.next());
         let messages = &self.settings.rules.messages;
-        let player = self.roster.join(peer, &terms, || Peer::new(next, messages));
+        let player = self.roster.join(peer, &capacity, || Peer::new(next, messages));
         self.follow_roster();
         player
     }
@@ -251,21 +251,21 @@ impl<I: Input> Pipeline<I> {
         of_peers + self.state.kept() + self.roster.kept() + self.frame.kept()
     }
 
-    /// On what terms newcomers are admitted now.
-    fn terms(&self) -> AdmissionLimits {
+    /// How many may be admitted now.
+    fn capacity(&self) -> Capacity {
         let ServerConfig { players_max, spectators_max, draining, .. } = self.settings.config;
         let too_large = self.exact.is_too_large(self.state.rows().len()).then_some(Refusal::TooLarge);
         let closed = draining.then_some(Refusal::Draining).or(too_large);
-        AdmissionLimits { players_max: usize::from(players_max), spectators_max: usize::from(spectators_max), closed }
+        Capacity { players_max: usize::from(players_max), spectators_max: usize::from(spectators_max), closed }
     }
 
     fn read(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
-        let (terms, next) = (self.terms(), self.schedule.next());
+        let (capacity, next) = (self.capacity(), self.schedule.next());
         match DatagramKind::read(&mut reader)? {
             DatagramKind::Hello => {
                 let messages = &self.settings.rules.messages;
-                self.roster.read_hello(peer, reader, &terms, || Peer::new(next, messages))
+                self.roster.read_hello(peer, reader, &capacity, || Peer::new(next, messages))
             }
             DatagramKind::Messages => self.messages().receive(now, peer, reader),
             DatagramKind::Inputs => self.read_inputs(now, peer, reader),

@@ -1,6 +1,6 @@
 //! What a game has captured of an entity that it moves: what waits for its tick, what has run, and what of that goes up.
 
-use crate::session::authority::REST_TICKS;
+use crate::session::authority_codec::REST_TICKS;
 use crate::session::curves::RowBuffer;
 use crate::time::Tick;
 use crate::world::ROW_WORDS_MAX;

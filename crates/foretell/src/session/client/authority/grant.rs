@@ -2,7 +2,7 @@
 
 use super::captures::{Capture, Captures};
 use crate::rollback::INPUTS_KEPT;
-use crate::session::authority::{HeldRow, Request};
+use crate::session::authority_codec::{HeldRow, Request};
 use crate::session::curves::RowBuffer;
 use crate::time::Tick;
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, RowKey};

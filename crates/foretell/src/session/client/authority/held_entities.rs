@@ -5,7 +5,7 @@
 //! shown has come to where the server moved it on.
 
 use super::grant::{AuthorityGrant, Phase};
-use crate::session::authority::{
+use crate::session::authority_codec::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
 };
 use crate::session::client::snapshots::Snapshot;

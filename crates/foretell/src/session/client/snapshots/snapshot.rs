@@ -1,7 +1,7 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
 use super::shown_reader::ShownReader;
-use crate::session::authority::{ANSWERS_MAX, Answer, Holder, read_holder};
+use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline::Baseline;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};

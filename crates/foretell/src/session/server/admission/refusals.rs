@@ -1,7 +1,7 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
 use crate::session::packet::DatagramKind;
-use crate::session::refusal::Refused;
+use crate::session::refused::Refused;
 use crate::session::{Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;
 use crate::world::Reason;

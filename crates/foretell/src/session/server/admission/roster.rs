@@ -4,8 +4,8 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
-use super::admission_limits::AdmissionLimits;
 use super::awake_time::Uptime;
+use super::capacity::Capacity;
 use super::joins_and_leaves::{Change, Turnover};
 use super::members::{Member, Members};
 use super::place::Place;
@@ -14,7 +14,7 @@ use super::refusals::Refusals;
 use crate::session::departure::GoodBye;
 use crate::session::greeting::{Hello, differing};
 use crate::session::packet::PROTOCOL_VERSION;
-use crate::session::refusal::Refused;
+use crate::session::refused::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -139,13 +139,8 @@ impl<P> Roster<P> {
     }
 
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
-    pub(crate) fn join(
-        &mut self,
-        at: Option<PeerId>,
-        terms: &AdmissionLimits,
-        peer: impl FnOnce() -> P,
-    ) -> Option<PlayerId> {
-        let player = self.admit(Place::new(at, None, self.epoch, self.uptime.awake()), terms, peer)?;
+    pub(crate) fn join(&mut self, at: Option<PeerId>, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        let player = self.admit(Place::new(at, None, self.epoch, self.uptime.awake()), room, peer)?;
         let account = at.and_then(|address| self.accounts.get(&address).copied());
         self.note_joined(Newcomer { account, ..Newcomer::new(player) });
         Some(player)
@@ -235,7 +230,7 @@ impl<P> Roster<P> {
         &mut self,
         address: PeerId,
         mut reader: BitReader<'_>,
-        terms: &AdmissionLimits,
+        room: &Capacity,
         peer: impl FnOnce() -> P,
     ) -> Result<(), Malformed> {
         let mut hello = Hello::default();
@@ -256,7 +251,7 @@ impl<P> Roster<P> {
         } else if let Some(Member { player, .. }) = known {
             self.greet(*player, address, &mut hello);
         } else if !self.is_joining(address) {
-            self.admit_newcomer(address, &hello, terms, peer);
+            self.admit_newcomer(address, &hello, room, peer);
         }
         Ok(())
     }
@@ -333,8 +328,8 @@ impl<P> Roster<P> {
         self.changes.push_back(Change::Joined(player));
     }
 
-    fn admit(&mut self, place: Place, terms: &AdmissionLimits, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let (seat, places) = (place.seat(), terms.places(place.seat()));
+    fn admit(&mut self, place: Place, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
+        let (seat, places) = (place.seat(), room.places(place.seat()));
         if self.members.count(seat) == places {
             // Who was lost first has left.
             self.remove(self.members.lost_first(seat)?, Departure::Lost);
@@ -355,15 +350,15 @@ impl<P> Roster<P> {
         })
     }
 
-    fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, terms: &AdmissionLimits, peer: impl FnOnce() -> P) {
-        if let Some(why) = terms.closed {
+    fn admit_newcomer(&mut self, address: PeerId, hello: &Hello, room: &Capacity, peer: impl FnOnce() -> P) {
+        if let Some(why) = room.closed {
             return self.refuse(address, Refused::new(hello.nonce, why));
         }
         self.expel(address, Departure::Replaced);
         let ticket = self.numbers.new_ticket();
         let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.uptime.awake()).seated(hello.seat);
         place.greet(address, hello, || ticket);
-        if self.admit(place, terms, peer).is_none() {
+        if self.admit(place, room, peer).is_none() {
             self.refuse(address, Refused::new(hello.nonce, Refusal::Full));
         }
     }

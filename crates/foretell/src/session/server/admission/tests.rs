@@ -1,9 +1,9 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
-use super::{AdmissionLimits, Change, Roster};
+use super::{Capacity, Change, Roster};
 use crate::session::greeting::{Hello, Welcome};
 use crate::session::packet::{DatagramKind, PROTOCOL_VERSION};
-use crate::session::refusal::Refused;
+use crate::session::refused::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter};
@@ -16,7 +16,7 @@ const HOME: PeerId = PeerId(1);
 const AWAY: PeerId = PeerId(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP: Duration = Duration::from_secs(60);
-const TERMS: AdmissionLimits = AdmissionLimits { players_max: 2, spectators_max: 1, closed: None };
+const CAPACITY: Capacity = Capacity { players_max: 2, spectators_max: 1, closed: None };
 
 fn roster() -> Roster<()> {
     Roster::new(7, vec![1, 2])
@@ -27,7 +27,7 @@ fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) 
     hello.joins = ticket.is_some();
     let mut bytes = Vec::new();
     hello.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
-    roster.read_hello(from, BitReader::new(&bytes), &TERMS, || ()).expect("well-formed");
+    roster.read_hello(from, BitReader::new(&bytes), &CAPACITY, || ()).expect("well-formed");
     roster.admit_asking(|_| Ok(()), &mut Outbox::new());
 }
 
@@ -245,7 +245,7 @@ fn who_was_expelled_is_refused_and_who_was_released_comes_back_as_another() {
     answers(&mut roster);
     (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
     assert_eq!(answers(&mut roster), ["1: Gone", "2: player 3, ticket 10"]);
-    let closed = AdmissionLimits { closed: Some(Refusal::Draining), ..TERMS };
+    let closed = Capacity { closed: Some(Refusal::Draining), ..CAPACITY };
     let mut bytes = Vec::new();
     let mut late = Hello { version: PROTOCOL_VERSION, nonce: 10, parts: vec![1, 2], ..Hello::default() };
     late.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");

@@ -1,6 +1,6 @@
 //! What one client has asked for in shared mode, and what it was told.
 
-use crate::session::authority::{ANSWERS_MAX, Answer, HoldRefusal, Request};
+use crate::session::authority_codec::{ANSWERS_MAX, Answer, HoldRefusal, Request};
 use crate::time::{Instant, Tick};
 use crate::world::Entity;
 use alloc::collections::VecDeque;

@@ -2,7 +2,7 @@
 
 use super::speed_limit::{TravelBudget, offence_of};
 use crate::session::Offence;
-use crate::session::authority::{Claim, HeldRow, Holder};
+use crate::session::authority_codec::{Claim, HeldRow, Holder};
 use crate::time::Tick;
 use crate::world::{ComponentId, ComponentSchema, PlayerId, ROW_WORDS_MAX, Row, Rows};
 use alloc::collections::VecDeque;

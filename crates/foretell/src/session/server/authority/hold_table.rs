@@ -2,7 +2,7 @@
 
 use super::hold::{Grant, Hold};
 use super::speed_limit::RoundingSlacks;
-use crate::session::authority::Claim;
+use crate::session::authority_codec::Claim;
 use crate::time::{Tick, TickRate};
 use crate::world::{ComponentSchema, Entity, EntityMap, PlayerId, Row};
 use alloc::vec::Vec;

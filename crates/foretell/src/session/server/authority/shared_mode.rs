@@ -6,7 +6,7 @@
 use super::authority_requests::AuthorityRequests;
 use super::hold::Grant;
 use super::hold_table::HoldTable;
-use crate::session::authority::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
+use crate::session::authority_codec::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::update_report::{ServerEvent, UpdateLog};
 use crate::session::{Offence, Offences};

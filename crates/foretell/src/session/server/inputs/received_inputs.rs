@@ -1,6 +1,6 @@
 //! A datagram of inputs, decoded and checked as a whole before anything is taken over from it.
 
-use crate::session::authority::{AuthorityCodec, Shared};
+use crate::session::authority_codec::{AuthorityCodec, Shared};
 use crate::session::messages::StepList;
 use crate::session::packet::{InputHead, presented_time, stream_presented};
 use crate::session::received::Received;

@@ -18,7 +18,7 @@ use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packing::{RowWriter, SnapshotLists};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::urgency::Urgency;
-use crate::session::authority::HeldEntity;
+use crate::session::authority_codec::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
 use crate::session::row_codec::RowCodec;
