@@ -9,6 +9,7 @@ mod exact;
 mod inputs;
 mod local_seat;
 mod message_desk;
+mod parents;
 mod past_states;
 mod past_table;
 mod peer;
