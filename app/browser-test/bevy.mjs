@@ -3,33 +3,15 @@
 //   cd rim/bevy_foretell/arena && cargo build
 //   BEVY_PAGE=the folder that the first has printed ARENA_BIN=the program that the second has made node --test app/browser-test/bevy.mjs
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { createInterface } from "node:readline";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { chromium } from "playwright-core";
+import { run, servePage } from "./bevy-page.mjs";
 
 const { BEVY_PAGE: FOLDER, ARENA_BIN: PROGRAM, SHOTS } = process.env;
 assert(FOLDER, "BEVY_PAGE is the folder of the page");
 assert(PROGRAM, "ARENA_BIN is the program of the game");
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 const OWN_TANK = { least: [0, 110, 40], most: [130, 255, 190] };
-
-/** The files of the page, where the game's server expects browsers to have them from. */
-async function servePage() {
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, "http://localhost");
-    const name = pathname === "/" ? "index.html" : pathname.slice(1);
-    const file = await readFile(join(FOLDER, name)).catch(() => null);
-    response.writeHead(file ? 200 : 404, { "content-type": TYPES[extname(name)] ?? "text/plain" }).end(file);
-  });
-  server.listen(8000, "localhost");
-  await once(server, "listening");
-  return server;
-}
 
 /** Draws without a graphics card. */
 const launch = () =>
@@ -98,8 +80,7 @@ async function driveRight(page, key, from, name) {
 }
 
 test("a page plays alone over a simulated network, and on a native server", async (t) => {
-  const files = await servePage();
-  t.after(() => files.close());
+  await servePage(t, FOLDER);
 
   await t.test("alone: the tank drives where its keys say", async (t) => {
     const { page, errors } = await open(t, "http://localhost:8000/");
@@ -109,19 +90,7 @@ test("a page plays alone over a simulated network, and on a native server", asyn
   });
 
   await t.test("on a native server: joins, drives, and is seen leaving", async (t) => {
-    const server = spawn(PROGRAM, ["server"], { stdio: ["ignore", "pipe", "inherit"] });
-    t.after(() => server.kill());
-    const said = [];
-    const lines = createInterface({ input: server.stdout });
-    lines.on("line", (line) => said.push(line));
-    const hear = async (text) => {
-      for (let tries = 0; tries < 100; tries += 1) {
-        const line = said.find((line) => line.includes(text));
-        if (line) return line;
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      }
-      assert.fail(`the server has not said "${text}": ${said.join("\n")}`);
-    };
+    const { lines: said, hear } = run(t, PROGRAM, "server");
     const address = (await hear("in a browser")).split(": ")[1];
     const { page, errors } = await open(t, address.replace("NAME", "alice"));
     const before = await seeOwnTank(page, "bevy-joined");

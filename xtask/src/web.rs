@@ -118,7 +118,7 @@ fn fill(folder: &Path, root: &Path, target: &Path) -> Result<()> {
     FROM_THE_LAB.iter().try_for_each(|name| copy(&root.join("app/lab/src/page").join(name), folder))
 }
 
-pub fn copy(file: &Path, into: &Path) -> Result<()> {
+fn copy(file: &Path, into: &Path) -> Result<()> {
     let name = file.file_name().context("a file has a name")?;
     fs::copy(file, into.join(name)).with_context(|| format!("{} can't be copied", file.display()))?;
     Ok(())

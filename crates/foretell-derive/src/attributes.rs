@@ -14,16 +14,18 @@ pub enum Meaning {
     Velocity,
     AngularVelocity,
     Blended,
+    Parent,
 }
 
 impl Meaning {
     /// The keyword of each meaning that has one.
-    const KEYS: [(&str, Meaning); 5] = [
+    const KEYS: [(&str, Meaning); 6] = [
         ("position", Meaning::Position),
         ("rotation", Meaning::Rotation),
         ("velocity", Meaning::Velocity),
         ("angular_velocity", Meaning::AngularVelocity),
         ("blended", Meaning::Blended),
+        ("parent", Meaning::Parent),
     ];
 
     /// Its variant in `foretell::Meaning`.
@@ -35,13 +37,14 @@ impl Meaning {
             Meaning::Velocity => "Velocity",
             Meaning::AngularVelocity => "AngularVelocity",
             Meaning::Blended => "Blended",
+            Meaning::Parent => "Parent",
         }
     }
 
     /// The fewest and the most lanes of `f32` or `f64` that it has; `None` when any type will do.
     pub fn lanes(self) -> Option<(u8, u8)> {
         match self {
-            Meaning::Plain => None,
+            Meaning::Plain | Meaning::Parent => None,
             Meaning::Rotation => Some((4, 4)),
             Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity => Some((1, 3)),
             Meaning::Blended => Some((1, 64)),
@@ -150,8 +153,8 @@ impl FieldSays {
 }
 
 /// What a field takes.
-const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `precision = 0.001`, \
-                        `audience = owner`, `writer = owner` or `flatten`";
+const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `parent`, \
+                        `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
 
 /// What a field's attributes say.
 pub fn field(attrs: &[Attribute]) -> syn::Result<FieldSays> {

@@ -79,6 +79,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// | `#[state(velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in metres per second |
 /// | `#[state(angular_velocity)]` | a field, 1 to 3 lanes of `f32` or `f64` | in radians per second |
 /// | `#[state(blended)]` | a field, any lanes of `f32` or `f64` | a quantity without steps, such as fuel or a colour: shown between snapshots |
+/// | `#[state(parent)]` | a field of `Entity` or `Option<Entity>` | the entity is below the one of this name: interest by distance takes it to be where that is |
 /// | `#[state(precision = 0.001)]` | a field of `f32` or `f64`, besides its meaning | who shows the entity is told it in steps of that, in its unit: half a step off at most, in far fewer bits. Who predicts it gets all bits |
 /// | `#[state(writer = owner)]` | a field, besides its meaning | the client that has authority over the entity writes it |
 /// | `#[state(flatten)]` | a field whose type is a struct with this derive | its fields stand here, with their meanings |

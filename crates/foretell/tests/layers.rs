@@ -83,7 +83,17 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server",
         layers: &[
-            &["admission", "inputs", "past_table", "peer_acks", "row_versions", "schedule", "stats", "update_report"],
+            &[
+                "admission",
+                "inputs",
+                "parents",
+                "past_table",
+                "peer_acks",
+                "row_versions",
+                "schedule",
+                "stats",
+                "update_report",
+            ],
             &["past_states", "view_age"],
             &["authoritative_state", "config"],
             &["peer_messages"],

@@ -15,6 +15,7 @@ use foretell::State;
 /// Whose child an entity is.
 #[derive(Component, State, Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Parent {
+    #[state(parent)]
     of: NetEntity,
 }
 

@@ -26,6 +26,8 @@ mod session;
 mod settings;
 mod step;
 mod step_messages;
+#[cfg(feature = "net")]
+mod told;
 
 #[cfg(feature = "rapier")]
 pub use bodies::{Bodies, BodyComponent, move_bodies, prepare_bodies};

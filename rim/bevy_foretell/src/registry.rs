@@ -102,8 +102,8 @@ pub trait ForetellApp {
     fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut Self;
 
     /// It is told whose child an entity is (`ChildOf`), and saved and rolled back, where both have a name. The pose of a child is one
-    /// in its parent's, as its `Transform` is. Interest by distance, which goes by places in rows, knows nothing of that: where it is used a
-    /// child has no `#[state(position)]`. Whose child an entity is, is replicated to everybody. The order of children is another one on each end.
+    /// in its parent's, as its `Transform` is; for interest by distance it is where its root is, and is seen with that. Whose child an
+    /// entity is, is replicated to everybody who sees it. The order of children is another one on each end.
     fn networked_children(&mut self) -> &mut Self;
 
     /// Entities with this component have [bodies](crate::Bodies), in a world that `make` makes at the start of each session:

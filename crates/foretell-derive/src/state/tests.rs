@@ -50,7 +50,7 @@ fn a_state_has_no_parameters() {
 #[test]
 fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
     let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
-                    `blended`, `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
+                    `blended`, `parent`, `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
     let place = refusal(&parse_quote!(
         struct Thing {
             #[state(place)]

@@ -22,6 +22,9 @@ pub enum Meaning {
     /// was told; beyond the newest it is held, and so it is where the curve holds the whole entity. An angle that wraps has
     /// to be told as its sine and cosine.
     Blended,
+    /// The name of the entity that this one is below, a field of the type `Entity` or `Option<Entity>`: to
+    /// [interest](crate::Interest) it is where that is, or where what that is below is. Else as a plain one.
+    Parent,
 }
 
 /// Who may write a field of an entity that a client has authority over.
@@ -150,13 +153,14 @@ impl Column {
     pub(super) fn check(&self) {
         let fits = match self.meaning {
             Meaning::Plain => true,
+            Meaning::Parent => self.scalar == Scalar::Unsigned(64) && self.lanes <= 2,
             Meaning::Blended => self.scalar.is_float(),
             Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
             _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
         };
         assert!(
             fits,
-            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64",
+            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64, and a parent is an Entity",
             self.name, self.meaning
         );
         let is_exact = self.precision.step().is_none();

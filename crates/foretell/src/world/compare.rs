@@ -54,8 +54,8 @@ impl Tolerance {
 
     fn of(&self, meaning: Meaning) -> f64 {
         match meaning {
-            Meaning::Plain | Meaning::Blended if self.plain => 0.0,
-            Meaning::Plain | Meaning::Blended => f64::INFINITY,
+            Meaning::Plain | Meaning::Parent | Meaning::Blended if self.plain => 0.0,
+            Meaning::Plain | Meaning::Parent | Meaning::Blended => f64::INFINITY,
             Meaning::Position => self.position_sqr_m,
             Meaning::Rotation => self.rotation,
             Meaning::Velocity => self.velocity_sqr,
@@ -126,7 +126,7 @@ fn has_squared_measure(meaning: Meaning) -> bool {
 fn measure(column: &Column, ours: &[u32], theirs: &[u32]) -> f64 {
     match column.meaning {
         Meaning::Rotation => rotation_error(column.lanes(ours), column.lanes(theirs)),
-        Meaning::Plain | Meaning::Blended => (0..usize::from(column.lanes))
+        Meaning::Plain | Meaning::Parent | Meaning::Blended => (0..usize::from(column.lanes))
             .map(|lane| (column.lane(ours, lane) - column.lane(theirs, lane)).abs())
             .fold(f64::MIN_POSITIVE, f64::max),
         _ => squared_distance::<f64, 3>(column.lanes(ours), column.lanes(theirs)),

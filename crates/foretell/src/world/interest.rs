@@ -7,6 +7,10 @@ use alloc::vec::Vec;
 /// has a position and is not for its owner alone, whoever may see that; with it all of its components are in reach or not. What is nowhere is always
 /// in reach, and a player's own entities are told always.
 ///
+/// An entity that says that it is [below](crate::Meaning::Parent) another is where that is, or the uppermost of those that it is below
+/// and that are somewhere: it counts for nothing by itself, and is in reach with it, at its distance. A parent that is not there, or is
+/// below its own child, is none.
+///
 /// Distances are from the player's *eyes*: its own entities, also those that only it is told about, those that its client has
 /// authority over, and what the game [adds](Look::eye). A [spectator](Seat::Spectator) has none but those that it adds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

@@ -215,60 +215,12 @@ enum Shows {
 #[derive(Component)]
 struct Flash(f32);
 
-/// How it is played, by what was said when the program was started.
-#[cfg(not(target_arch = "wasm32"))]
-fn play() -> Play {
-    let said: Vec<_> = std::env::args().skip(1).collect();
-    match said.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["server"] => Play::Serve(serve()),
-        ["host"] => Play::Host(serve()),
-        [address, name] => join(address, name),
-        _ => locally(NETWORKS[2]),
-    }
-}
-
-/// How it is played, by the address of the page.
-#[cfg(target_arch = "wasm32")]
-fn play() -> Play {
-    let location = web_sys::window().expect("a page").location();
-    let name =
-        js_sys::decode_uri_component(&location.search().unwrap_or_default()).map(String::from).unwrap_or_default();
-    let address = location.hash().unwrap_or_default();
-    match (name.strip_prefix('?'), address.strip_prefix('#')) {
-        (Some(name), Some(address)) => join(address, name),
-        _ => locally(NETWORKS[2]),
-    }
-}
-
 fn locally(network: &str) -> Play {
     Play::Local(LocalServer::with_faults(game, network).expect("a network of the lab's"))
 }
 
-fn join(address: &str, name: &str) -> Play {
-    Play::Connect(Connect::to(address, insecure_token(name).expect("a name of 1 to 64 bytes")))
-}
-
-/// Where the page is served from which browsers join.
-#[cfg(not(target_arch = "wasm32"))]
-const PAGE: &str = "http://localhost:8000";
-
-#[cfg(not(target_arch = "wasm32"))]
-fn serve() -> Serve {
-    let mut serve = Serve::at(([127, 0, 0, 1], 4433).into(), Access::insecure_development());
-    serve.config.origins = vec![PAGE.to_owned()];
-    serve
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn print_address(serving: Res<Serving>) {
-    let address = serving.url("127.0.0.1");
-    println!("join {address}\nin a browser, with your name: {PAGE}/?NAME#{address}");
-}
-
 fn main() {
-    let (mut app, play) = (App::new(), play());
-    #[cfg(not(target_arch = "wasm32"))]
-    app.add_systems(Update, print_address.run_if(resource_added::<Serving>));
+    let (mut app, play) = (App::new(), Play::as_told().unwrap_or_else(|| locally(NETWORKS[2])));
     match play {
         #[cfg(not(target_arch = "wasm32"))]
         Play::Serve(_) => serve_without_a_window(&mut app),

@@ -16,14 +16,26 @@ pub struct Serve {
     address: SocketAddr,
     /// How it is reached, and by whom. Its `rules` and `session` do not count: the plugin's do.
     pub config: ServeConfig,
+    /// Whether it prints where it is joined.
+    prints: bool,
 }
 
 impl Serve {
     /// Who may play says `access`; [`Access::insecure_development`] lets in anybody under any name.
     pub fn at(address: SocketAddr, access: Access) -> Serve {
-        Serve { address, config: ServeConfig::new(Rules::new(Schema::default()), access) }
+        Serve { address, config: ServeConfig::new(Rules::new(Schema::default()), access), prints: false }
+    }
+
+    /// On this machine, for anybody.
+    pub(crate) fn in_development() -> Serve {
+        let mut serve = Serve::at(([127, 0, 0, 1], 4433).into(), Access::insecure_development());
+        (serve.config.origins, serve.prints) = (vec![PAGE.to_owned()], true);
+        serve
     }
 }
+
+/// Where pages are served from whose games join a server in development.
+const PAGE: &str = "http://localhost:8000";
 
 /// Where the server of this program is reached.
 #[derive(Resource, Clone, Debug)]
@@ -65,6 +77,10 @@ pub(crate) fn serve<I: Input + Send + Sync>(
     let found = bound.and_then(|gateway| Ok((gateway.local_addr()?, gateway)));
     let (address, gateway) = found.map_err(|error| error.to_string())?;
     let serving = Serving { address, certificates: gateway.certificate_hashes().to_vec() };
+    if serve.prints {
+        let url = serving.url("127.0.0.1");
+        println!("join {url}\nin a browser, with your name: {PAGE}/?NAME#{url}");
+    }
     let [epoch, ..] = (UnixTime::now().0 / 1000).to_le_bytes();
     let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
     let session = Session::start(start, config, gateway.clock().now());

@@ -10,6 +10,7 @@ use bevy_foretell::{
     StepCommands,
 };
 use bevy_transform::components::Transform;
+use foretell::Interest;
 use foretell_sim::harness::{FaultMix, Scenario, SyncTest};
 use std::collections::BTreeMap;
 
@@ -119,6 +120,44 @@ fn a_parent_that_goes_takes_its_children_with_it_on_every_end() {
     let world = rig.player(0).world_mut();
     let mut all = world.query_filtered::<Entity, (With<Networked>, bevy_ecs::query::Allow<bevy_foretell::Gone>)>();
     assert_eq!(all.iter(world).count(), 0, "nothing is kept of what can't come back");
+}
+
+/// The server's tank, far away, with its turret, of which only its place on the tank is known.
+fn station(mut step: StepCommands, hats: Query<(), With<Hat>>) {
+    if step.is_authority() && hats.is_empty() {
+        let tank = step.spawn(PlayerId::SERVER, Cube { x: [200.0, 0.0, 0.0], ..Cube::default() });
+        step.spawn(PlayerId::SERVER, (Hat { x: [0.0, 1.0, 0.0], worn: 0 }, ChildOf(tank)));
+    }
+}
+
+fn stationed(app: &mut App) {
+    let interest = Interest::Within { radius_m: 20.0, leaves_at_m: 22.0 };
+    let plugin = ForetellPlugin::<Keys>::hz(64);
+    app.add_plugins(plugin.configured(move |config| config.server.interest = interest));
+    app.networked::<Cube>().networked::<Hat>().networked_children();
+    app.add_systems(Simulation, (cubes::join, station, cubes::drive).chain());
+}
+
+#[test]
+fn a_turret_is_seen_with_its_tank_and_not_where_its_place_on_it_would_be_in_the_world() {
+    let mut rig = Rig::new(stationed, 1, 4, link(50, 0.0));
+    let tank = |app: &mut App| cubes::cubes(app).into_iter().find(|(_, of, _)| *of == PlayerId::SERVER);
+    let mut seen = Vec::new();
+    for x in [200.0, 10.0, 300.0] {
+        rig.run(150);
+        let world = rig.server().world_mut();
+        let mut all = world.query::<(&Networked, &mut Cube)>();
+        for (_, mut tank) in all.iter_mut(world).filter(|(of, _)| of.owner() == PlayerId::SERVER) {
+            tank.x[0] = x;
+        }
+        rig.run(150);
+        let turrets: Vec<_> = hats(rig.player(0)).into_values().map(|(.., on)| on).collect();
+        let told = tank(rig.player(0)).map(|(name, ..)| name);
+        assert_eq!(turrets, told.map(Some).into_iter().collect::<Vec<_>>(), "both or none, at {x} m");
+        seen.push(told.is_some());
+    }
+    assert_eq!(seen, [false, true, false]);
+    assert_eq!(hats(rig.server()).len(), 1, "there all the time");
 }
 
 #[test]

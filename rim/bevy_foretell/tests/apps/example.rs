@@ -5,9 +5,7 @@
 mod cube;
 
 use crate::sessions::link;
-use bevy_foretell::Networked;
 use bevy_foretell::rig::Rig;
-use bevy_transform::components::Transform;
 
 #[test]
 fn the_example_is_a_page_and_two_players_of_it_see_each_other_drive() {
@@ -16,7 +14,7 @@ fn the_example_is_a_page_and_two_players_of_it_see_each_other_drive() {
     rig.run(400);
     for nth in 0..2 {
         let world = rig.player(nth).world_mut();
-        let mut shown = world.query::<(&Networked, &Transform)>();
-        assert_eq!(shown.iter(world).filter(|(_, at)| at.translation.x > 5.0).count(), 2);
+        let mut cubes = world.query::<&cube::Cube>();
+        assert_eq!(cubes.iter(world).filter(|cube| cube.x[0] > 5.0).count(), 2);
     }
 }

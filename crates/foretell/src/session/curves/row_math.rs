@@ -54,7 +54,7 @@ impl RowLine<'_> {
         let (from, to, t) = (&self.from[range.clone()], &self.to[range.clone()], self.t);
         let into = &mut into[range];
         match column.meaning {
-            Meaning::Plain => {}
+            Meaning::Plain | Meaning::Parent => {}
             // What is infinite and stays it has no line.
             Meaning::Blended if from == to => {}
             Meaning::Rotation => {

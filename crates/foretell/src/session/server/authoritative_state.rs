@@ -1,5 +1,6 @@
 //! What the world has published: the truth as of the last step, and when what of it has changed.
 
+use super::parents::Parents;
 use super::past_states::{PastStates, PastTerms};
 use super::row_versions::RowVersions;
 use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
@@ -15,6 +16,7 @@ pub(super) struct AuthoritativeState {
     schema: Schema,
     rows: Rows,
     versions: RowVersions,
+    parents: Parents,
     past: PastStates,
     /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
     changed_outside: EntityMap<Tick>,
@@ -28,6 +30,7 @@ impl AuthoritativeState {
             schema: schema.clone(),
             rows: Rows::new(schema),
             versions: RowVersions::new(),
+            parents: Parents::new(schema),
             past: PastStates::new(schema, PastTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
             contacts: EntityMap::new(),
@@ -51,6 +54,16 @@ impl AuthoritativeState {
     /// When each row has last changed.
     pub fn versions(&self) -> &RowVersions {
         &self.versions
+    }
+
+    /// Who is below whom.
+    pub fn parents(&self) -> &Parents {
+        &self.parents
+    }
+
+    /// Where the root of an entity is; `None` for what is below nothing.
+    pub fn root_place(&self, child: Entity) -> Option<[f64; 3]> {
+        self.parents.place(&self.rows, self.parents.root(child)?)
     }
 
     /// What others were in the last states.
@@ -86,7 +99,8 @@ impl AuthoritativeState {
 
     /// What has changed is part of `state` now.
     pub fn settle(&mut self, state: Tick) {
-        self.versions.note(&self.rows, state);
+        let is_same_set = self.versions.note(&self.rows, state);
+        self.parents.note(&self.rows, is_same_set);
         self.past.note(&self.rows, &self.versions, state);
         self.rows.settle();
     }

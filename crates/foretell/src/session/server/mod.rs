@@ -9,6 +9,7 @@ mod exact;
 mod hit_receipts;
 mod inputs;
 mod local_seat;
+mod parents;
 mod past_states;
 mod past_table;
 mod peer;

@@ -94,8 +94,8 @@ impl RowVersions {
         &self.versions
     }
 
-    /// Takes in what has changed in `rows` since the last time: they are `state` now.
-    pub(super) fn note(&mut self, rows: &Rows, state: Tick) {
+    /// Takes in what has changed in `rows` since the last time: they are `state` now. Whether none have come or gone.
+    pub(super) fn note(&mut self, rows: &Rows, state: Tick) -> bool {
         let (mut is_same_set, mut at) = (self.versions.len() == rows.len(), 0);
         let mut are_given = false;
         for key in rows.changed() {
@@ -127,6 +127,7 @@ impl RowVersions {
         }
         let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
         self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
+        is_same_set
     }
 
     /// Who was touched in the step that made `state` has to be told, though the row may be as it was.

@@ -20,7 +20,7 @@ fn change(session: &mut Session, random: &mut SplitMix64) {
     let owner = PlayerId::new(below(random, 3));
     let is_there = session.world.beings.get(entity).is_some();
     let facts = &mut session.world.facts;
-    match below(random, 14) {
+    match below(random, 16) {
         0..3 if is_there => session.world.remove(entity),
         0..3 => session.world.add(entity, [f32::from(below(random, 200)) - 150.0, 0.0, 0.0]),
         3..6 if is_there => {
@@ -45,6 +45,12 @@ fn change(session: &mut Session, random: &mut SplitMix64) {
         13 => {
             let of = [entity, hideout(below(random, 4))][usize::from(below(random, 2))];
             facts.sides.insert(of, below(random, 2) as u8);
+        }
+        // One that is not there too, one that sits on this one, a player's.
+        14 | 15 if is_there => {
+            let own = session.world.beings.iter().find(|being| being.owner() == owner).map(|being| being.entity());
+            let on = [None, own, Some(thing(below(random, THINGS))), Some(thing(below(random, THINGS)))];
+            session.world.seat(entity, on[usize::from(below(random, 4))]);
         }
         _ => {}
     }

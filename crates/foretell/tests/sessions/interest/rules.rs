@@ -222,3 +222,73 @@ fn what_never_moves_takes_no_places_of_the_nearest() {
     let walking = others.iter().filter(|entity| walks(entity.counter())).count();
     assert_eq!((walking, others.len()), (10, 20), "as many of those that stand");
 }
+
+#[test]
+fn what_sits_on_another_is_seen_with_it_and_not_where_its_own_place_says() {
+    for interest in [WITHIN, Interest::Nearest(3), Interest::Everything] {
+        // At -100, 0, 100 and 200 m; the first player is at -80 m.
+        let mut world = line(4, 100.0);
+        for nth in 0..4 {
+            let (rider, on_it) = (thing(10 + nth), thing(20 + nth));
+            world.add(rider, [-79.0, 0.0, 0.0]);
+            world.add(on_it, [f32::from(nth), 0.0, 0.0]);
+            world.seat(on_it, Some(rider));
+            world.seat(rider, Some(thing(nth)));
+        }
+        let mut session = session(world, interest, 1);
+        session.run(1500);
+        let with_riders = |all: &[u16]| {
+            let riders = [0, 10, 20].into_iter().flat_map(|first| all.iter().map(move |nth| thing(first + nth)));
+            riders.collect::<Vec<_>>()
+        };
+        let (near, far): (&[u16], &[u16]) = match interest {
+            Interest::Within { .. } => (&[0], &[]),
+            // Of those that have not moved: riders take no places from them.
+            Interest::Nearest(_) => (&[0, 1, 2], &[3]),
+            Interest::Everything => (&[0, 1, 2, 3], &[]),
+        };
+        assert_eq!(session.others(0), with_riders(near), "{interest:?}");
+        // What takes a seat on what has been near, and is a little too far for the rest, is seen with it.
+        if interest == WITHIN {
+            place(&mut session, 0, -80.0 + (RADIUS_M + LEAVES_AT_M) / 2.0);
+            session.run(700);
+        }
+        session.world.add(thing(30), [1000.0, 0.0, 0.0]);
+        session.world.seat(thing(30), Some(thing(20)));
+        session.run(700);
+        assert_eq!(session.others(0).len(), 3 * near.len() + 1, "{interest:?}");
+        // Off it, it is where it is.
+        session.world.seat(thing(30), None);
+        session.world.facts.has_rules = true;
+        session.world.facts.cloaked = vec![thing(0)];
+        session.world.facts.flags = far.iter().map(|nth| thing(20 + nth)).collect();
+        session.run(1500);
+        let left = session.others(0);
+        assert_eq!(left.contains(&thing(30)), interest == Interest::Everything);
+        let rest: Vec<_> = left.into_iter().filter(|entity| *entity != thing(30)).collect();
+        let shown: Vec<_> = [&near[1..], far].concat();
+        assert_eq!(
+            rest,
+            with_riders(&shown),
+            "with what is hidden all on it is; with what is always seen, too: {interest:?}"
+        );
+    }
+}
+
+#[test]
+fn who_sits_on_another_looks_from_there() {
+    let mut session = session(line(4, 100.0), WITHIN, 1);
+    session.run(1500);
+    assert_eq!(session.others(0), [thing(0)]);
+    let me = session.player(0);
+    let own = session.world.beings.iter().find(|being| being.owner() == me).map(|being| being.entity());
+    let own = own.expect("one that it moves");
+    session.world.seat(own, Some(thing(3)));
+    session.run(700);
+    assert_eq!(session.others(0), [thing(3)]);
+    // And has all that is on it in view.
+    session.world.seat(own, None);
+    session.world.seat(thing(3), Some(own));
+    session.run(700);
+    assert_eq!(session.others(0), [thing(0), thing(3)]);
+}

@@ -75,6 +75,13 @@ pub struct Hideout {
     pub secret: u64,
 }
 
+/// On whom a being sits.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Rides {
+    #[state(parent)]
+    pub on: Option<Entity>,
+}
+
 /// A camera.
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
 #[state(audience = owner)]
@@ -97,6 +104,7 @@ pub struct Woods {
     pub cameras: Table<Camera>,
     pub kits: Table<Kit>,
     pub hideouts: Table<Hideout>,
+    pub rides: Table<Rides>,
     /// What the server alone knows.
     #[world(constant)]
     pub facts: Facts,
@@ -141,9 +149,16 @@ impl Woods {
         self.hideouts.insert(of, Hideout { secret: secret(OF_TEAM[0], entity) });
     }
 
+    /// From now on it sits there.
+    pub fn seat(&mut self, entity: Entity, on: Option<Entity>) {
+        let owner = self.beings.get(entity).map_or(PlayerId::SERVER, |being| being.owner());
+        self.rides.insert(Owned { entity, owner }, Rides { on });
+    }
+
     pub fn give(&mut self, entity: Entity, owner: PlayerId) {
         self.beings.set_owner(entity, owner);
         self.healths.set_owner(entity, owner);
+        self.rides.set_owner(entity, owner);
         self.kits.set_owner(entity, owner);
     }
 
@@ -151,6 +166,7 @@ impl Woods {
         self.beings.remove(entity);
         self.healths.remove(entity);
         self.kits.remove(entity);
+        self.rides.remove(entity);
     }
 
     pub fn add_camera(&mut self, player: PlayerId, place: [f32; 3]) -> Entity {
@@ -371,19 +387,35 @@ impl Session {
         let (rows, facts) = (self.server.rows(), &self.world.facts);
         let eyes = eyes_of(rows, viewer, facts);
         let is_near = |place: [f32; 3]| eyes.iter().any(|eye| far(*eye, place) <= f64::from(within_m));
-        let is_seen = |entity: Entity, place: [f32; 3]| {
+        let is_cloaked = |entity| facts.has_rules && facts.cloaked.contains(&entity);
+        let is_seen = |entity: Entity| {
+            let root = root_of(rows, entity);
+            let place = rows.state::<Being>(root).expect("a being").place;
             let is_everything = facts.has_rules && facts.spectators.contains(&viewer);
-            let is_flag = facts.has_rules && facts.flags.contains(&entity);
-            let is_cloaked = facts.has_rules && facts.cloaked.contains(&entity);
-            !is_cloaked && (is_everything || is_flag || is_near(place))
+            let is_flag = facts.has_rules && facts.flags.iter().any(|flag| root_of(rows, *flag) == root);
+            let is_shown = rows.owner(root) == Some(viewer) || !is_cloaked(root);
+            is_shown && !is_cloaked(entity) && (is_everything || is_flag || is_near(place))
         };
         let all = rows.states::<Being>().filter(|(of, _)| of.owner != viewer);
-        all.filter(|(of, being)| is_seen(of.entity, being.place)).map(|(of, _)| of.entity).collect()
+        all.map(|(of, _)| of.entity).filter(|entity| is_seen(*entity)).collect()
     }
 }
 
+/// On whom it sits that sits on nobody: itself where that is nobody, or goes in a circle.
+pub fn root_of(rows: &Rows, entity: Entity) -> Entity {
+    let mut root = entity;
+    for _ in 0..1000 {
+        match rows.state::<Rides>(root).and_then(|rides| rides.on).filter(|on| rows.has(*on)) {
+            Some(on) => root = on,
+            None => return root,
+        }
+    }
+    entity
+}
+
 fn eyes_of(rows: &Rows, viewer: PlayerId, facts: &Facts) -> Vec<[f64; 3]> {
-    let beings = rows.states::<Being>().filter(|(of, _)| of.owner == viewer).map(|(_, being)| being.place);
+    let own = rows.states::<Being>().filter(|(of, _)| of.owner == viewer);
+    let beings = own.map(|(of, _)| rows.state::<Being>(root_of(rows, of.entity)).expect("a being").place);
     let cameras = rows.states::<Camera>().filter(|(of, _)| of.owner == viewer).map(|(_, camera)| camera.place);
     let own = beings.chain(cameras).map(|place| place.map(f64::from));
     own.chain(facts.eye.filter(|_| facts.has_rules)).collect()

@@ -68,10 +68,9 @@ impl ExactChoice {
         let ExactChoice { nearest, rows, is_cut, bits_to_tell, .. } = self;
         let most = single(f64::from(within_m) * f64::from(within_m));
         nearest.clear();
-        for (anchor, squared) in interest.reached() {
+        for (anchor, squared, is_somewhere) in interest.reached() {
             let stays = if before.has_number(anchor) { single(STAYS) } else { 1.0 };
-            let is_near = || grid.at(anchor).is_some() && squared * stays <= most;
-            if within_m == 0 || is_near() {
+            if within_m == 0 || is_somewhere && squared * stays <= most {
                 nearest.push(SortKey::new(squared * stays, anchor));
             }
         }

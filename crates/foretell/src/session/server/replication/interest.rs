@@ -11,7 +11,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{Audience, Interest, Look, Owned, PlayerId, RowKey, Rows, Schema, Seat, Visibility};
+use crate::world::{Audience, Entity, Interest, Look, Owned, PlayerId, Row, RowKey, Rows, Schema, Seat, Visibility};
 use alloc::vec::Vec;
 
 /// What is in reach counts as nearer by a fifth; of squared distances.
@@ -38,7 +38,15 @@ struct Reached {
     anchor: u32,
     /// To the nearest eye, squared; 0 where it is in reach wherever it is.
     distance: f32,
+    is_somewhere: bool,
     weight: f32,
+}
+
+impl Reached {
+    /// In no distance.
+    fn new(state: &AuthoritativeState, anchor: u32) -> Reached {
+        Reached { place: place_of(state, anchor), anchor, distance: 0.0, is_somewhere: true, weight: 1.0 }
+    }
 }
 
 /// A row of another's that is to be in view.
@@ -87,48 +95,76 @@ impl InterestQuery {
         terms.rules.into_iter().for_each(|rules| rules.look(player, &mut self.look));
         self.reached.clear();
         self.note_own(viewer, grid);
-        let versions = state.versions();
         let InterestQuery { reached, look, .. } = self;
         let eyes = &look.eyes;
         let of = |anchor: u32| {
-            let distance = grid.at(anchor).map_or(0.0, |at| nearest_of(eyes, at));
-            Reached { place: place_of(state, anchor), anchor, distance, weight: 1.0 }
+            let at = grid.at(anchor);
+            let distance = at.map_or(0.0, |at| nearest_of(eyes, at));
+            Reached { distance, is_somewhere: at.is_some(), ..Reached::new(state, anchor) }
         };
         reached.extend(grid.nowhere().iter().map(|anchor| of(*anchor)));
         for entity in &look.always {
-            let row = state.rows().of(*entity).next();
-            let slot = row.and_then(|row| versions.get(row.key())).map(|version| version.slot);
-            reached.extend(slot.and_then(|slot| grid.anchor(slot)).map(of));
+            let root = state.parents().root(*entity).unwrap_or(*entity);
+            reached.extend(anchor_of(state, grid, root).map(of));
         }
         match look.interest {
             Interest::Everything => self.reach_everything(viewer, grid),
             Interest::Nearest(most) => self.reach_nearest(viewer, grid, most.into()),
             Interest::Within { radius_m, leaves_at_m } => self.reach_within(viewer, grid, [radius_m, leaves_at_m]),
         }
+        if !state.parents().are_none() {
+            self.reach_below(viewer, grid);
+        }
+        self.keep_visible(viewer);
+        self.settle(viewer, grid);
+    }
+
+    /// What is below another is in reach with it, and not by itself.
+    fn reach_below(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
+        let Viewer { player, state, .. } = viewer;
+        let (parents, versions) = (state.parents(), state.versions());
+        let entity = |place: usize| versions.versions()[place].key.entity;
+        self.reached.retain(|reached| parents.root(entity(reached.place as usize)).is_none());
+        self.keep_visible(viewer);
+        let InterestQuery { reached, .. } = self;
+        let below = |root: Entity, distance: f32| {
+            let anchors = parents.below(root).filter_map(|child| anchor_of(state, grid, child));
+            anchors.map(move |anchor| Reached { distance, ..Reached::new(state, anchor) })
+        };
+        for nth in 0..reached.len() {
+            let Reached { place, distance, .. } = reached[nth];
+            reached.extend(below(entity(place as usize), distance));
+        }
+        reached.extend(versions.of_owner(player).flat_map(|place| below(entity(place), 0.0)));
+    }
+
+    /// Leaves what the rules don't hide and is not the viewer's own, each once.
+    fn keep_visible(&mut self, Viewer { player, state, terms, .. }: Viewer<'_>) {
         let InterestQuery { reached, .. } = self;
         reached.sort_unstable_by_key(|reached| (reached.place, reached.distance.to_bits()));
         reached.dedup_by_key(|reached| reached.place);
         reached.retain_mut(|reached| {
-            let RowVersion { owner, key, .. } = versions.versions()[reached.place as usize];
+            let RowVersion { owner, key, .. } = state.versions().versions()[reached.place as usize];
             let visibility = if owner == player { Visibility::Hidden } else { terms.visibility(player, key.entity) };
             reached.weight = visibility.weight().unwrap_or(1.0);
             visibility != Visibility::Hidden
         });
-        self.settle(viewer, grid);
     }
 
     /// The player looks from its own entities, and has what it has authority over in view.
     fn note_own(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
         let Viewer { player, state, authority, .. } = viewer;
         let own = state.versions().of_owner(player).map(|place| state.rows().nth(place));
-        self.look.eyes.extend(own.filter_map(|row| position(state.schema(), row)));
+        let eye = |row: Row<'_>| Some(state.root_place(row.entity).unwrap_or(position(state.schema(), row)?));
+        self.look.eyes.extend(own.filter_map(eye));
         for entity in authority.entities() {
             if authority.holder(*entity).is_some_and(|holder| holder.player == player) {
                 self.look.always.push(*entity);
                 let rows = state.rows().of(*entity).filter(|row| row.owner != player);
                 let slots = rows.filter_map(|row| Some(state.versions().get(row.key())?.slot));
                 let anchor = slots.filter_map(|slot| grid.anchor(slot)).next();
-                self.look.eyes.extend(anchor.and_then(|anchor| grid.at(anchor)));
+                let at = state.root_place(*entity).or_else(|| grid.at(anchor?));
+                self.look.eyes.extend(at);
             }
         }
     }
@@ -136,10 +172,8 @@ impl InterestQuery {
     fn reach_everything(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
         let InterestQuery { look, reached, .. } = self;
         reached.extend(grid.somewhere().map(|(anchor, at)| Reached {
-            place: place_of(viewer.state, anchor),
-            anchor,
             distance: nearest_of(&look.eyes, at),
-            weight: 1.0,
+            ..Reached::new(viewer.state, anchor)
         }));
     }
 
@@ -170,9 +204,8 @@ impl InterestQuery {
         self.nearest_m = if is_known { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
         let InterestQuery { reached, nearest, .. } = self;
         reached.extend(nearest.iter().flatten().map(|rank| {
-            let place = rank.number();
-            let anchor = state.versions().versions()[place as usize].slot;
-            Reached { place, anchor, distance: rank.value(), weight: 1.0 }
+            let anchor = state.versions().versions()[rank.number() as usize].slot;
+            Reached { distance: rank.value(), ..Reached::new(state, anchor) }
         }));
     }
 
@@ -196,8 +229,9 @@ impl InterestQuery {
             let place = place_of(state, *anchor);
             let class = usize::from(grid.is_static(*anchor));
             looked_at[class] += 1;
-            let owner = state.versions().versions()[place as usize].owner;
-            let Some(at) = grid.at(*anchor).filter(|_| owner != player) else { continue };
+            let RowVersion { owner, key, .. } = state.versions().versions()[place as usize];
+            let counts = || owner != player && state.parents().root(key.entity).is_none();
+            let Some(at) = grid.at(*anchor).filter(|_| counts()) else { continue };
             let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
             nearest[class].push(SortKey::new(nearest_of(&look.eyes, at) * single(stays), place));
         }
@@ -211,9 +245,8 @@ impl InterestQuery {
         let leaves_at = f64::from(leaves_at_m).max(radius);
         for eye in &look.eyes {
             grid.near(*eye, leaves_at, |anchor, squared| {
-                let place = place_of(state, anchor);
                 if squared <= radius * radius || view.has_number(anchor) {
-                    reached.push(Reached { place, anchor, distance: single(squared), weight: 1.0 });
+                    reached.push(Reached { distance: single(squared), ..Reached::new(state, anchor) });
                 }
             });
         }
@@ -258,9 +291,10 @@ impl InterestQuery {
         self.inside.iter().map(|inside| (inside.row, inside.has_entered))
     }
 
-    /// The entities in reach, by the numbers of the rows that say where they are, and the squares of their distances.
-    pub(super) fn reached(&self) -> impl Iterator<Item = (u32, f32)> {
-        self.reached.iter().map(|reached| (reached.anchor, reached.distance))
+    /// The entities in reach, by the numbers of the rows that say where they are, the squares of their distances, and whether they
+    /// are somewhere.
+    pub(super) fn reached(&self) -> impl Iterator<Item = (u32, f32, bool)> {
+        self.reached.iter().map(|reached| (reached.anchor, reached.distance, reached.is_somewhere))
     }
 
     /// Whether the row of another's that stands here is in view.
@@ -306,6 +340,11 @@ impl InterestQuery {
         view.note_told(now, self.inside.iter().map(|inside| Seen { key: inside.key, slot: inside.slot }));
         view.note_reach(self.look.interest, &self.look.eyes);
     }
+}
+
+/// The number of the row that says where an entity is; `None` where nobody else may see anything of it.
+fn anchor_of(state: &AuthoritativeState, grid: &EntityGrid, entity: Entity) -> Option<u32> {
+    grid.anchor(state.versions().get(state.rows().of(entity).next()?.key())?.slot)
 }
 
 fn place_of(state: &AuthoritativeState, slot: u32) -> u32 {

@@ -33,6 +33,13 @@ impl SpatialIndex {
             let at: [f64; 3] = column.lanes(words);
             self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
         }
+        // What is below another is where that is, with all of its components.
+        for (child, root) in state.parents().pairs() {
+            let Some(at) = state.parents().place(state.rows(), root) else { continue };
+            for version in state.rows().of(child).filter_map(|row| versions.get(row.key())) {
+                self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
+            }
+        }
     }
 
     /// Where the entity of a row is; not a number where it is nowhere.

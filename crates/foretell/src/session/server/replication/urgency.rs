@@ -240,6 +240,33 @@ mod tests {
         assert_eq!(ranked(&scene(&rocks), 6, 0.0), [2, 1, 3, 6, 5, 4]);
     }
 
+    #[derive(State, Clone, Copy)]
+    struct Below {
+        #[state(parent)]
+        of: Entity,
+    }
+
+    #[test]
+    fn what_is_below_another_is_as_near_as_that_with_all_its_components() {
+        let mut state = AuthoritativeState::new(&Schema::of::<Rock>().with::<Below>());
+        let of = |nth: u16, owner| Owned { entity: key(nth).entity, owner };
+        // The own one sits on what is at 100 m, and so sees what is there, and what sits on it.
+        let rows = state.rows_mut();
+        for (nth, at, owner) in [(0, 0.0, ME), (1, 100.0, PlayerId::SERVER), (2, 10.0, PlayerId::SERVER)] {
+            rows.set(of(nth, owner), &Rock { at: [at, 0.0] });
+        }
+        let on = Below { of: key(1).entity };
+        [(0, ME), (2, PlayerId::SERVER)].into_iter().for_each(|(nth, owner)| rows.set(of(nth, owner), &on));
+        state.settle(Tick::new(1));
+        let (changes, paces) = (RecentChanges::new(), Paces::every(1));
+        let shown = ShownContext { player: ME, tick: NOW, state: &state, changes: &changes, paces: &paces, limits: None };
+        let mut viewpoint = Urgency::default();
+        viewpoint.look(&shown);
+        let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
+        let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
+        assert_eq!(slots.map(|slot| viewpoint.squared(0)[slot as usize]).collect::<Vec<_>>(), [NEAR_SQR_M; 3]);
+    }
+
     #[test]
     fn what_was_the_clients_own_until_lately_comes_first_however_far_it_is() {
         let scene = scene(&[([0.0, 0.0], 1), ([1.0, 0.0], 1), ([300.0, 0.0], 899), ([2.0, 0.0], 1)]);
