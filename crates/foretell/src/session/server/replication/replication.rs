@@ -68,7 +68,7 @@ pub(crate) struct Replication {
     changes: RecentChanges,
     encoded: EncodedRows,
     paces: Paces,
-    viewpoint: Urgency,
+    urgency: Urgency,
 }
 
 impl Replication {
@@ -83,7 +83,7 @@ impl Replication {
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
             paces: Paces::new(schema, rate),
-            viewpoint: Urgency::default(),
+            urgency: Urgency::default(),
         }
     }
 
@@ -121,7 +121,7 @@ impl Replication {
         to.head.is_crowded = self.exact.is_cut();
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
         self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had: &to.replica.exact });
-        let Replication { changes, interest, exact, viewpoint, encoded, paces, .. } = self;
+        let Replication { changes, interest, exact, urgency, encoded, paces, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
         let shown = shown_in(player, snapshot, changes, paces, limits(view, interest, exact));
@@ -129,7 +129,7 @@ impl Replication {
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
-            lane.rank(&shown, viewpoint, allowance.count_max(encoded.bits_at_least()));
+            lane.rank(&shown, urgency, allowance.count_max(encoded.bits_at_least()));
         }
     }
 

@@ -284,10 +284,10 @@ impl ShownLane {
     }
 
     /// What matters most is told first; at most `most` are told.
-    pub(super) fn rank(&mut self, of: &ShownContext<'_>, viewpoint: &mut Urgency, most: usize) {
+    pub(super) fn rank(&mut self, of: &ShownContext<'_>, urgency: &mut Urgency, most: usize) {
         let ShownLane { rows, waiting, given, .. } = self;
         let (waiting, ranking) = waiting.ranking_of_all();
-        viewpoint.rank(of, Claims { waiting, rows, given }, most, ranking);
+        urgency.rank(of, Claims { waiting, rows, given }, most, ranking);
     }
 
     /// The number of the next datagram.

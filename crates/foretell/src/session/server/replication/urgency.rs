@@ -259,12 +259,13 @@ mod tests {
         [(0, ME), (2, PlayerId::SERVER)].into_iter().for_each(|(nth, owner)| rows.set(of(nth, owner), &on));
         state.settle(Tick::new(1));
         let (changes, paces) = (RecentChanges::new(), Paces::every(1));
-        let shown = ShownContext { player: ME, tick: NOW, state: &state, changes: &changes, paces: &paces, limits: None };
-        let mut viewpoint = Urgency::default();
-        viewpoint.look(&shown);
+        let shown =
+            ShownContext { player: ME, tick: NOW, state: &state, changes: &changes, paces: &paces, limits: None };
+        let mut urgency = Urgency::default();
+        urgency.look(&shown);
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
         let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
-        assert_eq!(slots.map(|slot| viewpoint.squared(0)[slot as usize]).collect::<Vec<_>>(), [NEAR_SQR_M; 3]);
+        assert_eq!(slots.map(|slot| urgency.squared(0)[slot as usize]).collect::<Vec<_>>(), [NEAR_SQR_M; 3]);
     }
 
     #[test]
