@@ -117,7 +117,7 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         app.init_state::<Connection>();
         let world = app.world_mut();
         world.register_disabling_component::<Gone>();
-        let mut registry = Registry::new();
+        let mut registry = Registry::default();
         self.messages.iter().for_each(|known| (known.in_rules)(&mut registry));
         registry.constant::<Networked>();
         registry.constant::<Simulated>();

@@ -18,7 +18,7 @@ use foretell_rapier::Physics;
 type MakeColumn = Box<dyn Fn() -> Box<dyn Column> + Send + Sync>;
 
 /// What is registered, in the order of registration.
-#[derive(Resource)]
+#[derive(Resource, Default)]
 pub(crate) struct Registry {
     pub schema: Schema,
     pub messages: Messages,
@@ -32,17 +32,6 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub fn new() -> Registry {
-        Registry {
-            schema: Schema::default(),
-            messages: Messages::new(),
-            has_children: false,
-            fingerprints: Vec::new(),
-            columns: Vec::new(),
-            constants: Vec::new(),
-        }
-    }
-
     pub fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) {
         self.schema = add_to::<C>(core::mem::take(&mut self.schema));
         self.columns.push(Box::new(|| Box::new(NetworkedColumn::<C>::default())));

@@ -76,16 +76,15 @@ fn take(
 }
 
 fn game(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64));
-    add(app);
+    add(app, ForetellPlugin::hz(64));
 }
 
 fn checked_game(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64).checked());
-    add(app);
+    add(app, ForetellPlugin::hz(64).checked());
 }
 
-fn add(app: &mut App) {
+fn add(app: &mut App, plugin: ForetellPlugin<Keys>) {
+    app.add_plugins(plugin);
     cubes::with(app);
     app.networked::<Coin>().networked::<Gem>().networked::<Purse>();
     app.add_systems(Simulation, (lay_out, take).chain().after(cubes::shoot));

@@ -49,16 +49,15 @@ fn wear(
 }
 
 fn game(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64));
-    add(app);
+    add(app, ForetellPlugin::hz(64));
 }
 
 fn checked_game(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64).checked());
-    add(app);
+    add(app, ForetellPlugin::hz(64).checked());
 }
 
-fn add(app: &mut App) {
+fn add(app: &mut App, plugin: ForetellPlugin<Keys>) {
+    app.add_plugins(plugin);
     cubes::with(app);
     app.networked::<Hat>().networked_children();
     app.add_systems(Simulation, wear.after(cubes::shoot));

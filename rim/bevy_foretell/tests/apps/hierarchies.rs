@@ -51,16 +51,15 @@ fn crown(
 }
 
 fn crowned(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64));
-    add_crown(app);
+    add_crown(app, ForetellPlugin::hz(64));
 }
 
 fn checked_crowned(app: &mut App) {
-    app.add_plugins(ForetellPlugin::<Keys>::hz(64).checked());
-    add_crown(app);
+    add_crown(app, ForetellPlugin::hz(64).checked());
 }
 
-fn add_crown(app: &mut App) {
+fn add_crown(app: &mut App, plugin: ForetellPlugin<Keys>) {
+    app.add_plugins(plugin);
     cubes::with(app);
     app.networked::<Hat>().networked_children();
     app.add_systems(Simulation, crown.after(cubes::shoot));
