@@ -175,6 +175,14 @@ impl ServerClock {
         self.drift_ppm
     }
 
+    /// How far the clocks may have gone apart after so long, beyond the drift that is known, in microseconds.
+    pub(crate) fn unknown_after(&self, passed: Duration) -> i64 {
+        let accuracy_ppm = self.line.map_or(DRIFT_EXPECTED_PPM, |line| line.accuracy.min(DRIFT_EXPECTED_PPM));
+        #[expect(clippy::cast_possible_truncation, reason = "a per cent of a round trip")]
+        let micros = (2.0 * accuracy_ppm * passed.as_secs_f64()) as i64;
+        micros
+    }
+
     /// Takes in an exchange that ended now.
     pub(crate) fn note(&mut self, exchange: Exchange) {
         let Exchange { sent, arrived, answered, came } = exchange;
