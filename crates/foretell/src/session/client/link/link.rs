@@ -22,6 +22,9 @@ const STOOD_STILL: Duration = Duration::from_millis(250);
 const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
 const COAST_AFTER: Duration = Duration::from_millis(500);
+/// The latest of the inputs is among those of so long: at 60 frames per second the ticks of 64 Hz begin later and later in their
+/// frames, four times a second.
+const LATEST_WITHIN: Duration = Duration::from_millis(250);
 
 /// Who sends no inputs is not steered for less than this.
 const LEAD_OFF_TICKS: f64 = 1.0;
@@ -201,7 +204,8 @@ impl Link {
         if is_new_route {
             self.server_rate.note_new_route();
         }
-        self.pacing.steer(limits, is_new_route);
+        let unknown = self.server_rate.unknown_after(self.connection.rtt() + LATEST_WITHIN);
+        self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
     }
 }

@@ -143,12 +143,13 @@ impl Pacing {
         is_new_route
     }
 
-    /// Steers by what has come of late.
-    pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool) {
+    /// Steers by what has come of late. Since that was sent the two clocks may have gone apart by `unknown` microseconds beyond the
+    /// drift that is known: the clock leads by these too.
+    pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool, unknown: i64) {
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
             return;
         };
-        let ahead = self.ticks(wanted.min(fastest + limits.most)) + TickTime::ticks(SPARE_TICKS);
+        let ahead = self.ticks(wanted.min(fastest + limits.most) + unknown) + TickTime::ticks(SPARE_TICKS);
         let goal = ahead - self.asked_before;
         let error = (goal - self.shift()).as_ticks();
         if error > JUMP_TICKS || is_new_route && error > NEW_ROUTE_JUMP_TICKS {

@@ -8,6 +8,9 @@
 //! and the way down is the offset of the clocks, wrong by at most half of the time that the round trip took beyond its minimum. Of a
 //! quarter of a second the fastest of either way counts; the drift is the slope of a line through these offsets, each with the
 //! weight of how wrong it may be.
+//!
+//! A line also leans where an offset jumps, as a clock was set, or where a queue of one way has moved to the other. But a drift goes
+//! on, and those lie in one half of the windows: no more of a slope is believed than either half shows.
 
 use crate::math::f64::{exp, sqrt};
 use crate::time::{Instant, TickRate, TickTime};
@@ -89,6 +92,18 @@ struct Line {
     fastest: i64,
 }
 
+/// Weighted sums over windows, of which a line of least squares is made.
+struct Moments {
+    /// Seconds since the session's start, and the offset in microseconds there.
+    centre: (f64, f64),
+    /// Of the squared seconds from the centre.
+    squares: f64,
+    /// Of these seconds by offsets: over `squares` their slope.
+    rising: f64,
+    /// The same by round trips.
+    slowing: f64,
+}
+
 /// What is known of how much the server's clock gains on the client's.
 #[derive(Clone, Copy, Debug)]
 struct Drift {
@@ -158,6 +173,14 @@ impl ServerClock {
     /// How much the server's clock gains on the client's, in parts per million.
     pub(crate) fn drift_ppm(&self) -> f64 {
         self.drift_ppm
+    }
+
+    /// How far the clocks may have gone apart after so long, beyond the drift that is known, in microseconds.
+    pub(crate) fn unknown_after(&self, passed: Duration) -> i64 {
+        let accuracy_ppm = self.line.map_or(DRIFT_EXPECTED_PPM, |line| line.accuracy.min(DRIFT_EXPECTED_PPM));
+        #[expect(clippy::cast_possible_truncation, reason = "a per cent of a round trip")]
+        let micros = (2.0 * accuracy_ppm * passed.as_secs_f64()) as i64;
+        micros
     }
 
     /// Takes in an exchange that ended now.
@@ -267,8 +290,39 @@ impl ServerClock {
             let wrong = scatter + excess(window, fastest);
             exp(-LN_2 * (newest_s - self.seconds(window)) / HALF_LIFE_S) / (wrong * wrong)
         };
+        let Moments { centre, squares, .. } = self.moments(&self.windows, weight);
+        let Drift { ppm: known, accuracy_ppm: accuracy } = self.known;
+        let drift = known + self.believed(weight);
+        let known_s = self.known_at.since(self.began).as_secs_f64();
+        let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
+        let slope = (drift * squares + known * known_as) / (squares + known_as);
+        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
+    }
+
+    /// How much of the slope beyond what was known before is believed to be a drift.
+    fn believed(&self, weight: impl Fn(Window) -> f64) -> f64 {
+        // As much as one way that gets slower would explain is none.
+        let slope = |windows: &[Window]| {
+            let Moments { squares, rising, slowing, .. } = self.moments(windows, &weight);
+            (rising / squares - self.known.ppm, (slowing / squares).abs() / 2.0, sqrt(1.0 / squares))
+        };
+        let (measured, explained, _) = slope(&self.windows);
+        // Of an odd number the halves share one. One window alone shows no slope.
+        let half = self.windows.len().div_ceil(2);
+        let shown_by = |half: &[Window]| match half {
+            [_] => DRIFT_EXPECTED_PPM,
+            _ => {
+                let (shown, explained, accuracy) = slope(half);
+                shown * measured.signum() + explained + accuracy
+            }
+        };
+        let shown = shown_by(&self.windows[..half]).min(shown_by(&self.windows[self.windows.len() - half..]));
+        measured.signum() * (measured.abs() - explained).min(shown).max(0.0)
+    }
+
+    fn moments(&self, windows: &[Window], weight: impl Fn(Window) -> f64) -> Moments {
         let (mut sum, mut seconds, mut offsets) = (0.0, 0.0, 0.0);
-        for window in &self.windows {
+        for window in windows {
             let weight = weight(*window);
             sum += weight;
             seconds += weight * self.seconds(*window);
@@ -276,20 +330,13 @@ impl ServerClock {
         }
         let centre = (seconds / sum, offsets / sum);
         let (mut squares, mut rising, mut slowing) = (f64::MIN_POSITIVE, 0.0, 0.0);
-        for window in &self.windows {
+        for window in windows {
             let (weight, apart_s) = (weight(*window), self.seconds(*window) - centre.0);
             squares += weight * apart_s * apart_s;
             rising += weight * apart_s * (as_f64(window.offset()) - centre.1);
-            slowing += weight * apart_s * as_f64(window.round() - fastest);
+            slowing += weight * apart_s * as_f64(window.round());
         }
-        let Drift { ppm: known, accuracy_ppm: accuracy } = self.known;
-        // As much of the slope as one way that gets slower would explain is no drift.
-        let (measured, explained) = (rising / squares - known, (slowing / squares).abs() / 2.0);
-        let drift = known + measured.signum() * (measured.abs() - explained).max(0.0);
-        let known_s = self.known_at.since(self.began).as_secs_f64();
-        let known_as = exp(-LN_2 * (newest_s - known_s).max(0.0) / HALF_LIFE_S) / (accuracy * accuracy);
-        let slope = (drift * squares + known * known_as) / (squares + known_as);
-        Some(Line { centre, slope, accuracy: sqrt(1.0 / (squares + known_as)), scatter, fastest })
+        Moments { centre, squares, rising, slowing }
     }
 
     /// When a window began, in seconds since the session's start.

@@ -9,6 +9,8 @@
 
 use super::*;
 
+mod changes;
+
 /// Numbers that look like chance, of a seed.
 struct Random(u64);
 
