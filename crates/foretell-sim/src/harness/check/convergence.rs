@@ -69,7 +69,7 @@ impl<W: World> Check<W> for Convergence {
 /// move a player's entities: what a client can't know in time has to be corrected.
 #[derive(Clone, Debug)]
 pub struct Calm {
-    /// How long after, beyond two round trips. Default 4 s.
+    /// How long after, beyond two round trips. Default 3 s.
     pub after: Duration,
     /// By machine: starts from a full state, and substituted inputs, at the last update.
     before: Each<Option<(u64, u64)>>,
