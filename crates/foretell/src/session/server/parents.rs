@@ -50,7 +50,7 @@ impl Parents {
     }
 
     /// None of what is above itself has one.
-    fn find_root(&self, rows: &Rows, child: Entity) -> Option<Entity> {
+    pub fn find_root(&self, rows: &Rows, child: Entity) -> Option<Entity> {
         let (mut at, mut root) = (child, None);
         // A longer way goes in a circle.
         let most: usize = self.naming.iter().map(|component| rows.component(*component).len()).sum();
