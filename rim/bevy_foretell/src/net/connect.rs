@@ -10,7 +10,8 @@ use foretell_net::{Account, ConnectError, Connected, Credential, JoinConfig, Pla
 /// A player of a server elsewhere.
 pub struct Connect {
     url: String,
-    credential: Credential,
+    /// Or why there is none.
+    credential: Result<Credential, String>,
     /// As what they come. Its `rules` and `client` do not count: the plugin's do.
     pub config: JoinConfig,
 }
@@ -18,13 +19,23 @@ pub struct Connect {
 impl Connect {
     /// To the server at `url` (`Serving::url`), with a token or a ticket.
     pub fn to(url: &str, credential: impl Into<Credential>) -> Connect {
+        Connect::with(url, Ok(credential.into()))
+    }
+
+    /// The same under a name, where the server lets in anybody. Of what is no name it is said when the session begins.
+    pub(crate) fn under_any_name(url: &str, name: &str) -> Connect {
+        let no_name = || format!("a name has 1 to 64 bytes and no control characters, unlike {name:?}");
+        Connect::with(url, insecure_token(name).map(Credential::from).ok_or_else(no_name))
+    }
+
+    fn with(url: &str, credential: Result<Credential, String>) -> Connect {
         let config = JoinConfig::new(Rules::new(Schema::default()));
-        Connect { url: url.to_owned(), credential: credential.into(), config }
+        Connect { url: url.to_owned(), credential, config }
     }
 }
 
 /// A token for a server that lets in anybody under any name (`Access::insecure_development`); `None` where that is no name: 1 to 64
-/// bytes.
+/// bytes without control characters.
 pub fn insecure_token(name: &str) -> Option<Token> {
     Some(Token::insecure(&Account::new(name)?, UnixTime::now()))
 }
@@ -61,6 +72,7 @@ pub(crate) struct Joined<I: Input + Send + Sync> {
 impl<I: Input + Send + Sync> Joined<I> {
     pub fn new(connect: Connect, config: SessionConfig) -> Result<Joined<I>, String> {
         let Connect { url, credential, config: join } = connect;
+        let credential = credential?;
         let config = JoinConfig { rules: config.rules, client: config.client, ..join };
         let connecting = async move { foretell_net::connect(&url, credential, config).await };
         let background = Background::new()?;

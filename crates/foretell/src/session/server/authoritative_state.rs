@@ -66,6 +66,11 @@ impl AuthoritativeState {
         self.parents.place(&self.rows, self.parents.root(child)?)
     }
 
+    /// What an entity is below, by what is published now and not settled yet; itself where that is nothing.
+    pub fn published_root(&self, entity: Entity) -> Entity {
+        self.parents.find_root(&self.rows, entity).unwrap_or(entity)
+    }
+
     /// What others were in the last states.
     pub fn past(&self) -> &PastStates {
         &self.past

@@ -18,6 +18,16 @@ pub(super) struct Parents {
     by_root: Vec<(Entity, Entity)>,
 }
 
+/// How far up from one that names a parent is known.
+#[derive(Clone, Copy)]
+struct Way {
+    child: Entity,
+    /// The uppermost so far that is somewhere.
+    root: Option<Entity>,
+    /// Where the next of the ways begins; `None` at the end.
+    above: Option<usize>,
+}
+
 impl Parents {
     pub fn new(schema: &Schema) -> Parents {
         let all = |meaning: Meaning, is: fn(&ComponentSchema) -> bool| {
@@ -39,30 +49,55 @@ impl Parents {
         if self.naming.is_empty() || is_same_set && !rows.changed().iter().any(names_parent) {
             return;
         }
-        let children = self.naming.iter().flat_map(|component| rows.component(*component)).map(|row| row.entity);
-        let mut found: Vec<_> = children.filter_map(|child| Some((child, self.find_root(rows, child)?))).collect();
-        found.sort_unstable();
-        found.dedup();
+        let mut ways = self.ways(rows);
+        // Each time all are followed twice as far: what comes to no end goes in a circle.
+        for _ in 0..usize::BITS - ways.len().leading_zeros() {
+            for nth in 0..ways.len() {
+                let Some(above) = ways[nth].above.map(|above| ways[above]) else { continue };
+                ways[nth] = Way { root: above.root.or(ways[nth].root), above: above.above, ..ways[nth] };
+            }
+        }
+        let ended = ways.iter().filter(|way| way.above.is_none());
+        let pairs = ended.filter_map(|way| Some((way.child, way.root.filter(|root| *root != way.child)?)));
+        self.by_child.clear();
+        self.by_child.extend(pairs);
         self.by_root.clear();
-        self.by_root.extend(found.iter().map(|(child, root)| (*root, *child)));
+        self.by_root.extend(self.by_child.iter().map(|(child, root)| (*root, *child)));
         self.by_root.sort_unstable();
-        self.by_child = found;
     }
 
-    /// None of what is above itself has one.
-    fn find_root(&self, rows: &Rows, child: Entity) -> Option<Entity> {
+    /// Of each that names a parent the way up to that; ascending.
+    fn ways(&self, rows: &Rows) -> Vec<Way> {
+        let children = self.naming.iter().flat_map(|component| rows.component(*component)).map(|row| row.entity);
+        let mut named: Vec<_> = children.filter_map(|child| Some((child, self.parent(rows, child)?))).collect();
+        named.sort_unstable();
+        named.dedup();
+        let there = |entity: Entity| self.is_somewhere(rows, entity).then_some(entity);
+        let way = |(child, parent): &(Entity, Entity)| {
+            let above = named.binary_search_by_key(parent, |(child, _)| *child).ok();
+            let root = if above.is_none() { there(*parent) } else { None };
+            Way { child: *child, root: root.or_else(|| there(*child)), above }
+        };
+        named.iter().map(way).collect()
+    }
+
+    /// The root of one by these rows, which may not be taken in yet.
+    pub fn find_root(&self, rows: &Rows, child: Entity) -> Option<Entity> {
         let (mut at, mut root) = (child, None);
         // A longer way goes in a circle.
         let most: usize = self.naming.iter().map(|component| rows.component(*component).len()).sum();
         for _ in 0..=most {
-            let is_somewhere = |component: &ComponentId| rows.words(RowKey { component: *component, entity: at });
-            if self.placing.iter().find_map(is_somewhere).is_some() {
+            if self.is_somewhere(rows, at) {
                 root = Some(at);
             }
             let Some(parent) = self.parent(rows, at) else { return root.filter(|root| *root != child) };
             at = parent;
         }
         None
+    }
+
+    fn is_somewhere(&self, rows: &Rows, entity: Entity) -> bool {
+        self.placing.iter().any(|component| rows.words(RowKey { component: *component, entity }).is_some())
     }
 
     fn parent(&self, rows: &Rows, entity: Entity) -> Option<Entity> {
@@ -171,6 +206,7 @@ mod tests {
                 for nth in 0..COUNT {
                     let root = all.iter().find(|(child, _)| *child == nth).map(|(_, root)| entity(*root));
                     prop_assert_eq!(parents.root(entity(nth)), root);
+                    prop_assert_eq!(parents.find_root(&rows, entity(nth)), root);
                     let below = all.iter().filter(|(_, root)| *root == nth).map(|(child, _)| entity(*child));
                     prop_assert!(parents.below(entity(nth)).eq(below));
                 }
@@ -181,5 +217,24 @@ mod tests {
                 rows.settle();
             }
         }
+    }
+
+    /// One by one this would be fifty million ways.
+    #[test]
+    fn a_chain_and_a_circle_of_ten_thousand_are_followed_at_once() {
+        const LONG: u16 = 10_000;
+        let schema = Schema::of::<Place>().with::<Below>();
+        let (mut parents, mut rows) = (Parents::new(&schema), Rows::new(&schema));
+        for nth in 0..LONG {
+            rows.set(of(nth), &Place { at: [0.0] });
+            rows.set(of(nth), &Below { of: nth.checked_sub(1).map(entity) });
+        }
+        for _ in 0..100 {
+            parents.note(&rows, false);
+        }
+        assert!((1..LONG).all(|nth| parents.root(entity(nth)) == Some(entity(0))));
+        rows.set(of(0), &Below { of: Some(entity(LONG - 1)) });
+        parents.note(&rows, true);
+        assert!(parents.are_none(), "in a circle");
     }
 }

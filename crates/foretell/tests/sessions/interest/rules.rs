@@ -1,9 +1,9 @@
 //! The rules of interest, ready ones and the game's own.
 
-use super::woods::{Health, LEAVES_AT_M, Pace, RADIUS_M, Session, WITHIN, Woods, config, far, thing};
+use super::woods::{Health, LEAVES_AT_M, Pace, RADIUS_M, Rides, Session, WITHIN, Woods, config, far, thing};
 use core::time::Duration;
 use foretell::session::client::{ClientEvent, Predict};
-use foretell::{Entity, Interest, PlayerId, SendRate, ServerConfig, Tick};
+use foretell::{Entity, Interest, Owned, PlayerId, SendRate, ServerConfig, Tick};
 use foretell_sim::netsim::{Conditions, Loss, Reordering};
 
 /// Things on a line along x, from -100 m, a fixed distance apart. The first player is at -80 m.
@@ -291,4 +291,9 @@ fn who_sits_on_another_looks_from_there() {
     session.world.seat(thing(3), Some(own));
     session.run(700);
     assert_eq!(session.others(0), [thing(0), thing(3)]);
+    // So does one that is nowhere by itself.
+    session.world.seat(thing(3), None);
+    session.world.rides.insert(Owned { entity: thing(40), owner: me }, Rides { on: Some(thing(2)) });
+    session.run(700);
+    assert_eq!(session.others(0), [thing(0), thing(2)]);
 }

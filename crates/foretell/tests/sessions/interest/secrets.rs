@@ -100,7 +100,7 @@ fn woods() -> Woods {
     world.add(vault(0), [-100.0, 0.0, 0.0]);
     (1..4).for_each(|nth| world.add(vault(nth), [0.0, 0.0, 5000.0]));
     (4..8).for_each(|nth| world.add(vault(nth), [-95.0, 0.0, 0.0]));
-    world.facts.is_lively = true;
+    (world.facts.is_lively, world.facts.are_bolts_seated) = (true, true);
     world.facts.has_rules = true;
     world.facts.cloaked = (4..8).map(vault).chain((0..200).step_by(9).map(thing)).collect();
     world

@@ -114,6 +114,7 @@ pub struct Woods {
 pub struct Facts {
     pub has_rules: bool,
     pub is_lively: bool,
+    pub are_bolts_seated: bool,
     pub spectators: Vec<PlayerId>,
     pub cloaked: Vec<Entity>,
     pub flags: Vec<Entity>,
@@ -200,6 +201,10 @@ impl Woods {
         if tick % 2 == 0 {
             let bolt = step.spawn(PlayerId::SERVER);
             self.add(bolt, [metres(400.0), 0.0, metres(20.0)]);
+            // By its place it is where what it sits on is not.
+            if self.facts.are_bolts_seated && tick % 32 == 0 {
+                self.seat(bolt, Some(thing((tick / 32 * 37 % 200) as u16)));
+            }
         }
         let is_over =
             |entity: Entity| entity.tick() > Tick::ZERO && entity.tick().get() + entity.tick().get() % 13 < tick;

@@ -155,8 +155,10 @@ impl InterestQuery {
     fn note_own(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
         let Viewer { player, state, authority, .. } = viewer;
         let own = state.versions().of_owner(player).map(|place| state.rows().nth(place));
-        let eye = |row: Row<'_>| Some(state.root_place(row.entity).unwrap_or(position(state.schema(), row)?));
+        let eye = |row: Row<'_>| state.root_place(row.entity).or_else(|| position(state.schema(), row));
         self.look.eyes.extend(own.filter_map(eye));
+        // All rows of what is below another say the same.
+        self.look.eyes.dedup();
         for entity in authority.entities() {
             if authority.holder(*entity).is_some_and(|holder| holder.player == player) {
                 self.look.always.push(*entity);

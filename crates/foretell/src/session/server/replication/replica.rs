@@ -176,9 +176,10 @@ impl Replica {
         let Some(view) = &mut self.view else { return };
         for (spawned_for, last) in &output.spawned {
             for entity in (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)) {
-                let is_anothers = state.rows().owner(entity).is_some_and(|owner| owner != player);
-                let is_seen = || sight.visibility(player, entity) != Visibility::Hidden;
-                if is_anothers && view.reaches(entity, state) && is_seen() {
+                let is_anothers = |entity| state.rows().owner(entity).is_some_and(|owner| owner != player);
+                let is_hidden = |entity| is_anothers(entity) && sight.visibility(player, entity) == Visibility::Hidden;
+                let root = state.published_root(entity);
+                if is_anothers(entity) && view.reaches(root, state) && !is_hidden(root) && !is_hidden(entity) {
                     view.note_came(entity);
                 }
             }
