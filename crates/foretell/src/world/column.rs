@@ -24,6 +24,8 @@ pub enum Meaning {
     Blended,
     /// The name of the entity that this one is below, a field of the type `Entity` or `Option<Entity>`: to
     /// [interest](crate::Interest) it is where that is, or where what that is below is. Else as a plain one.
+    ///
+    /// Where a client writes it (`#[state(writer = owner)]`), it also says from where its player sees: let the game refuse what can't be.
     Parent,
 }
 
