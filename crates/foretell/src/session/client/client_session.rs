@@ -56,10 +56,10 @@ impl<W: World> ClientSession<W> {
     pub(super) fn new(
         moment: Moment<'_>,
         player: PlayerId,
-        connection: DatagramNumbers,
+        datagrams: DatagramNumbers,
         snapshots: Snapshots,
     ) -> ClientSession<W> {
-        let link = Link::new(connection, moment.setup.rules.tick_rate, moment.at, moment.now);
+        let link = Link::new(datagrams, moment.setup.rules.tick_rate, moment.at, moment.now);
         let messages = MessageLink::new(&moment.setup.rules.messages, moment.at.tick());
         ClientSession { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
     }
@@ -85,8 +85,7 @@ impl<W: World> ClientSession<W> {
     /// again. An answer may be older than what has been compared since.
     pub(super) fn goes_on_with(&self, welcome: &Welcome) -> bool {
         let back = self.local.prediction.reconciler.compared().since(Tick::new(welcome.tick));
-        (welcome.epoch, welcome.player()) == (self.link.connection.epoch, self.local.player)
-            && back <= BEGUN_AGAIN_TICKS
+        (welcome.epoch, welcome.player()) == (self.link.datagrams.epoch, self.local.player) && back <= BEGUN_AGAIN_TICKS
     }
 
     /// Takes in a datagram of a snapshot, which came now.
@@ -142,7 +141,7 @@ impl<W: World> ClientSession<W> {
         if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_rate, limits) {
             link.server_rate.note_new_route();
         }
-        link.connection.note_snapshot(now);
+        link.datagrams.note_snapshot(now);
     }
 
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
@@ -217,7 +216,7 @@ impl<W: World> ClientSession<W> {
     fn advance_clocks(&mut self, now: Instant, setup: &Setup) -> bool {
         let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, setup.config.input_delay);
-        presentation.remote.playout.advance(now, &link.server_rate, link.connection.rtt_min() / 2);
+        presentation.remote.playout.advance(now, &link.server_rate, link.datagrams.rtt_min() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
         if link.has_stood_still(now) || catches_up {
@@ -276,7 +275,7 @@ impl<W: World> ClientSession<W> {
     fn replay_until(&mut self, tick: Tick) -> Tick {
         let timeline = &self.local.prediction.timeline;
         let (present, horizon) = (timeline.present(), timeline.horizon());
-        let rtt = self.link.pacing.rate().ticks_in(self.link.connection.rtt());
+        let rtt = self.link.pacing.rate().ticks_in(self.link.datagrams.rtt());
         if present.since(tick) <= 2 * horizon + 2 * rtt { present } else { self.link.place_anew(tick) }
     }
 
@@ -299,7 +298,7 @@ impl<W: World> ClientSession<W> {
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
-        let ClientSession { link: Link { connection, inputs, pacing, step_messages, .. }, local, .. } = self;
+        let ClientSession { link: Link { datagrams, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
@@ -307,9 +306,9 @@ impl<W: World> ClientSession<W> {
         let newest = inputs.newest().filter(|tick| setup.spectates() || timeline.input(*tick).is_some());
         let interval_ticks = setup.config.send_rate.interval_ticks(setup.rules.tick_rate);
         let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, interval_ticks)) else { return };
-        let sequence = connection.next_sequence(now);
+        let sequence = datagrams.next_sequence(now);
         let head = InputHead {
-            ticket: connection.ticket,
+            ticket: datagrams.ticket,
             sequence,
             snapshot: snapshots.acknowledged().map(Tick::low16),
             received: snapshots.tell_received(),
@@ -347,14 +346,14 @@ impl<W: World> ClientSession<W> {
     }
 
     fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
-        let (before, ticket) = (outbox.len(), self.link.connection.ticket);
+        let (before, ticket) = (outbox.len(), self.link.datagrams.ticket);
         report.stats.network.bytes_sent += self.messages.send(now, ticket, setup, outbox);
         report.stats.network.datagrams_sent += (outbox.len() - before) as u64;
     }
 
     /// How it fares.
     pub(super) fn state(&self, now: Instant) -> ClientState {
-        let silent = now.since(self.link.connection.last_snapshot());
+        let silent = now.since(self.link.datagrams.last_snapshot());
         let LocalWorld { prediction, presentation, .. } = &self.local;
         let interval = u64::from(presentation.remote.playout.interval_ticks());
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.link.pacing.rate().get());

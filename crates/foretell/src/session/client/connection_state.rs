@@ -152,7 +152,7 @@ impl<W: World> ConnectionState<W> {
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
         let ClientSession { link, messages, .. } = &mut **session;
-        if !link.connection.accepts(datagram.head.ticket) {
+        if !link.datagrams.accepts(datagram.head.ticket) {
             return Ok(());
         }
         messages.receive(now, datagram, &setup.rules.messages, &mut report.coming_messages)
@@ -168,7 +168,7 @@ impl<W: World> ConnectionState<W> {
             && session.goes_on_with(&welcome)
         {
             handshake.resumes = true;
-            session.link.connection.note_offer(welcome.ticket);
+            session.link.datagrams.note_offer(welcome.ticket);
         }
     }
 
@@ -213,7 +213,7 @@ impl<W: World> ConnectionState<W> {
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
-            && session.link.connection.accepts(head.ticket)
+            && session.link.datagrams.accepts(head.ticket)
         {
             return session.receive(now, SnapshotDatagram { head, told, lists }, setup, report);
         }
@@ -236,7 +236,7 @@ impl<W: World> ConnectionState<W> {
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
-            && session.link.connection.accepts(head.ticket)
+            && session.link.datagrams.accepts(head.ticket)
         {
             return session.receive_shown(now, head, records, report);
         }
@@ -261,7 +261,7 @@ impl<W: World> ConnectionState<W> {
         if let (true, None, Some(request), Some(session)) =
             (is_lost, &self.handshake, self.origin.request(), self.session())
         {
-            let ticket = Some(session.link.connection.ticket);
+            let ticket = Some(session.link.datagrams.ticket);
             self.handshake = Some(Box::new(Handshake::new::<W::Input>(&setup.rules, request, ticket)));
         }
         let Some(handshake) = &mut self.handshake else { return };
@@ -288,10 +288,10 @@ impl<W: World> ConnectionState<W> {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
-        let mut connection = DatagramNumbers::new(start.epoch, start.ticket, now);
-        connection.start_with_rtt(now, start.rtt);
+        let mut datagrams = DatagramNumbers::new(start.epoch, start.ticket, now);
+        datagrams.start_with_rtt(now, start.rtt);
         let moment = Moment { now, at: start.at, setup };
-        let mut session = ClientSession::new(moment, start.player, connection, handshake.into_snapshots());
+        let mut session = ClientSession::new(moment, start.player, datagrams, handshake.into_snapshots());
         session.start(world, self.session_mut(), setup, report);
         self.phase = Phase::Playing(Box::new(session));
         report.events.push(ClientEvent::Joined(start.player));
@@ -300,7 +300,7 @@ impl<W: World> ConnectionState<W> {
     /// Writes the datagram that tells the server good-bye, if there is a session.
     pub(super) fn leave(&self, reason: Reason, outbox: &mut Outbox) {
         let Some(session) = self.session() else { return };
-        let (ticket, player) = (session.link.connection.ticket, session.local.player.get());
+        let (ticket, player) = (session.link.datagrams.ticket, session.local.player.get());
         outbox.push(PeerId::default(), |bytes| {
             let mut writer = BitWriter::new(bytes);
             DatagramKind::Leave.write(&mut writer);

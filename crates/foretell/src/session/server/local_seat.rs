@@ -46,8 +46,8 @@ impl LocalStep<'_> {
 
     /// What of that state the player sees: as much as a client of theirs would be told.
     pub fn look(&self, sight: &mut LocalSight, into: &mut Rows) {
-        let LocalStep { player, tick, state, authority, sight: terms, .. } = *self;
-        sight.look(player, LocalLook { tick, state, authority, terms }, into);
+        let LocalStep { player, tick, state, authority, sight: settings, .. } = *self;
+        sight.look(player, LocalLook { tick, state, authority, settings }, into);
     }
 
     /// Whether an entity is there, seen or not.

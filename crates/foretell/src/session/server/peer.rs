@@ -1,7 +1,7 @@
 //! What the server knows of one player besides their place: the way to them, their inputs, and what they were sent.
 
 use super::admission::Roster;
-use super::authority::Ledgers;
+use super::authority::OffencesByPlayer;
 use super::inputs::{Arrivals, IncomingStepMessages, InputBuffer, Offered, OfferedInput};
 use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
@@ -137,7 +137,7 @@ impl<I: Copy + Default> Peer<I> {
     }
 }
 
-impl<I> Ledgers for Roster<Peer<I>> {
+impl<I> OffencesByPlayer for Roster<Peer<I>> {
     fn offences_mut(&mut self, player: PlayerId) -> Option<&mut Offences> {
         let member = self.member_mut(player).filter(|member| !member.place.is_lost())?;
         Some(&mut member.peer.counters.stats.offences)

@@ -39,7 +39,7 @@ pub(crate) struct ReceivedHead<'a> {
 
 /// Lives as long as a session.
 pub(crate) struct Link {
-    pub connection: DatagramNumbers,
+    pub datagrams: DatagramNumbers,
     pub server_rate: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
@@ -51,9 +51,9 @@ pub(crate) struct Link {
 
 impl Link {
     /// One whose clock stands at `at`.
-    pub(crate) fn new(connection: DatagramNumbers, rate: TickRate, at: TickTime, now: Instant) -> Link {
+    pub(crate) fn new(datagrams: DatagramNumbers, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
-            connection,
+            datagrams,
             server_rate: ServerClock::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
             inputs: InputSchedule::default(),
@@ -74,8 +74,8 @@ impl Link {
 
     /// Adds what is measured now.
     pub(crate) fn measure(&self, stats: &mut ClientStats) {
-        let Link { connection, server_rate, pacing, .. } = self;
-        stats.network.rtt = connection.rtt();
+        let Link { datagrams, server_rate, pacing, .. } = self;
+        stats.network.rtt = datagrams.rtt();
         stats.clock.speed = pacing.speed() / server_rate.speed();
         stats.clock.drift_ppm = server_rate.drift_ppm();
         stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
@@ -90,10 +90,10 @@ impl Link {
     /// Moves the clock to `now`; `input_delay` is for how long inputs are to wait.
     pub(crate) fn advance(&mut self, now: Instant, input_delay: InputDelay) {
         self.pacing.advance(now, &self.server_rate);
-        if now.since(self.connection.last_snapshot()) > COAST_AFTER {
+        if now.since(self.datagrams.last_snapshot()) > COAST_AFTER {
             self.pacing.coast();
         }
-        self.inputs.set_delay(input_delay, self.connection.rtt(), &mut self.pacing);
+        self.inputs.set_delay(input_delay, self.datagrams.rtt(), &mut self.pacing);
     }
 
     /// A client whose ticks are behind those of a snapshot sends every input too late: its clock goes to where inputs come
@@ -116,7 +116,7 @@ impl Link {
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
     /// round trip and the largest slack, and what is slept through at once.
     pub(crate) fn fits(&self, tick: Tick, until: Tick, limits: Limits) -> bool {
-        let most = self.connection.rtt_of_late() + Duration::from_micros(limits.most.unsigned_abs()) + CATCH_UP;
+        let most = self.datagrams.rtt_of_late() + Duration::from_micros(limits.most.unsigned_abs()) + CATCH_UP;
         (tick..=tick + self.rate().ticks_in(most)).contains(&until)
     }
 
@@ -129,9 +129,9 @@ impl Link {
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
     /// Returns up to where ticks are to run.
     pub(crate) fn place_anew(&mut self, tick: Tick) -> Tick {
-        let until = tick + self.rate().ticks_in(self.connection.rtt_of_late()) + 2;
+        let until = tick + self.rate().ticks_in(self.datagrams.rtt_of_late()) + 2;
         self.restart_clock(TickTime::start_of(until) - TickTime::from_millionths(1));
-        self.connection.begin_anew();
+        self.datagrams.begin_anew();
         self.inputs.begin_anew(until);
         until
     }
@@ -145,7 +145,7 @@ impl Link {
 
     /// How long a datagram takes to the server, in ticks: half of the fastest round trip of late.
     fn way_up_ticks(&self) -> f64 {
-        self.connection.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get())
+        self.datagrams.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get())
     }
 
     /// Steers the clock of a client that sends no inputs, and so is told nothing of when they come: it keeps to the server's, as
@@ -165,10 +165,10 @@ impl Link {
         self.inputs.note_acknowledged(head.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
         let (sequence, ago) = head.timing.heard?;
         let held = Duration::from_micros(u64::from(ago) * 64);
-        if !self.connection.note_heard(now, sequence, held) {
+        if !self.datagrams.note_heard(now, sequence, held) {
             return None;
         }
-        let sent = self.connection.sent_at(sequence)?;
+        let sent = self.datagrams.sent_at(sequence)?;
         // What the server has held for long was held by a clock that runs otherwise.
         if let Some((arrived, answered)) = head.timing.held(tick, self.rate()) {
             self.server_rate.note(Exchange { sent, arrived, answered, came: now });
@@ -185,7 +185,7 @@ impl Link {
         mut in_time: impl FnMut(Tick),
     ) -> Option<f64> {
         let ReceivedHead { now, tick, head } = received;
-        let of_now = self.connection.is_of_now(head.timing.heard.map(|(sequence, _)| sequence));
+        let of_now = self.datagrams.is_of_now(head.timing.heard.map(|(sequence, _)| sequence));
         let (oldest, newer) = head.inputs.arrivals.split_last().filter(|_| of_now)?;
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
         let mut newest = Tick::widen(u32::from(head.inputs.arrived), 16, tick).back(ticks_newer)?;
@@ -204,7 +204,7 @@ impl Link {
         if is_new_route {
             self.server_rate.note_new_route();
         }
-        let unknown = self.server_rate.unknown_after(self.connection.rtt() + LATEST_WITHIN);
+        let unknown = self.server_rate.unknown_after(self.datagrams.rtt() + LATEST_WITHIN);
         self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
     }

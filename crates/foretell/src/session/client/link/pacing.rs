@@ -143,7 +143,7 @@ impl Pacing {
         is_new_route
     }
 
-    /// Steers by what has come of late. Since that was sent the two clocks may have gone apart by `unknown` microseconds beyond the
+    /// Steers by what has come recently. Since that was sent the two clocks may have gone apart by `unknown` microseconds beyond the
     /// drift that is known: the clock leads by these too.
     pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool, unknown: i64) {
         let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {

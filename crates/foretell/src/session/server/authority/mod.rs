@@ -6,4 +6,4 @@ mod hold_table;
 mod shared_mode;
 mod speed_limit;
 
-pub(super) use shared_mode::{Ledgers, Sender, SharedMode};
+pub(super) use shared_mode::{OffencesByPlayer, Sender, SharedMode};

@@ -29,7 +29,7 @@ pub(crate) struct Sender<'a> {
 }
 
 /// Who is here, and what is written down of them.
-pub(crate) trait Ledgers {
+pub(crate) trait OffencesByPlayer {
     /// Of a player who is here; `None` of who is lost or has left.
     fn offences_mut(&mut self, player: PlayerId) -> Option<&mut Offences>;
 }
@@ -212,7 +212,7 @@ impl SharedMode {
         &mut self,
         tick: Tick,
         state: &AuthoritativeState,
-        offences_of: &mut impl Ledgers,
+        by_player: &mut impl OffencesByPlayer,
         frame: &mut UpdateLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
@@ -220,7 +220,7 @@ impl SharedMode {
             let player = held.holder.player;
             let kind = state.schema().component(held.component);
             let before = state.rows().get(RowKey { component: held.component, entity });
-            let (Some(before), Some(offences)) = (before, offences_of.offences_mut(player)) else {
+            let (Some(before), Some(offences)) = (before, by_player.offences_mut(player)) else {
                 self.ended.push(entity);
                 continue;
             };

@@ -26,7 +26,7 @@ pub(super) struct Viewer<'a> {
     pub seat: Seat,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
-    pub terms: InterestSettings<'a>,
+    pub settings: InterestSettings<'a>,
     pub view: &'a EntitiesInView,
 }
 
@@ -89,10 +89,10 @@ impl InterestQuery {
 
     /// Finds out what is in view.
     pub(super) fn look(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid) {
-        let Viewer { player, seat, state, terms, .. } = viewer;
+        let Viewer { player, seat, state, settings, .. } = viewer;
         self.is_limited = true;
-        self.look.begin(terms.interest, seat);
-        terms.rules.into_iter().for_each(|rules| rules.look(player, &mut self.look));
+        self.look.begin(settings.interest, seat);
+        settings.rules.into_iter().for_each(|rules| rules.look(player, &mut self.look));
         self.reached.clear();
         self.note_own(viewer, grid);
         let InterestQuery { reached, look, .. } = self;
@@ -139,13 +139,13 @@ impl InterestQuery {
     }
 
     /// Leaves what the rules don't hide and is not the viewer's own, each once.
-    fn keep_visible(&mut self, Viewer { player, state, terms, .. }: Viewer<'_>) {
+    fn keep_visible(&mut self, Viewer { player, state, settings, .. }: Viewer<'_>) {
         let InterestQuery { reached, .. } = self;
         reached.sort_unstable_by_key(|reached| (reached.place, reached.distance.to_bits()));
         reached.dedup_by_key(|reached| reached.place);
         reached.retain_mut(|reached| {
             let RowVersion { owner, key, .. } = state.versions().versions()[reached.place as usize];
-            let visibility = if owner == player { Visibility::Hidden } else { terms.visibility(player, key.entity) };
+            let visibility = if owner == player { Visibility::Hidden } else { settings.visibility(player, key.entity) };
             reached.weight = visibility.weight().unwrap_or(1.0);
             visibility != Visibility::Hidden
         });
@@ -256,7 +256,7 @@ impl InterestQuery {
 
     /// Makes of what is in reach and was in view the rows that come, stay and go.
     fn settle(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
-        let Viewer { player, state, view, terms, .. } = viewer;
+        let Viewer { player, state, view, settings, .. } = viewer;
         let versions = state.versions();
         let InterestQuery { reached, inside, lost, owners, .. } = self;
         inside.clear();
@@ -266,7 +266,7 @@ impl InterestQuery {
                 let row = versions.place(slot);
                 let RowVersion { key, owner, .. } = versions.versions()[row];
                 let audience = state.schema().component(key.component).audience();
-                if terms.includes(player, audience, Owned { entity: key.entity, owner }) {
+                if settings.includes(player, audience, Owned { entity: key.entity, owner }) {
                     inside.push(Inside { row, slot, key, has_entered: true, weight: *weight });
                     owners.push(owner);
                 }

@@ -17,7 +17,7 @@ pub(in crate::session::server) struct LocalLook<'a> {
     pub tick: Tick,
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
-    pub terms: InterestSettings<'a>,
+    pub settings: InterestSettings<'a>,
 }
 
 /// The eyes of a player who sits at the server. Its memory is used again.
@@ -47,7 +47,7 @@ impl LocalSight {
     pub(in crate::session::server) fn look(&mut self, player: PlayerId, at: LocalLook<'_>, into: &mut Rows) {
         let (rows, schema) = (at.state.rows(), at.state.schema());
         self.places.clear();
-        if at.terms.are_limited() {
+        if at.settings.are_limited() {
             self.look_around(player, at);
             self.places.extend(at.state.own_places(player).chain(self.interest.rows().map(|(place, _)| place)));
             self.places.sort_unstable();
@@ -60,14 +60,14 @@ impl LocalSight {
     }
 
     fn look_around(&mut self, player: PlayerId, at: LocalLook<'_>) {
-        let LocalLook { tick, state, authority, terms } = at;
+        let LocalLook { tick, state, authority, settings } = at;
         let LocalSight { grid, interest, view, of, .. } = self;
         let since = core::mem::replace(of, tick);
         let versions = state.versions().versions().iter().enumerate();
         let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);
         grid.update(state, tick, since, changed);
         let seat = Seat::Player;
-        interest.look(Viewer { player, seat, state, authority, terms, view }, grid);
+        interest.look(Viewer { player, seat, state, authority, settings, view }, grid);
         interest.note_told(view, tick);
     }
 }

@@ -186,7 +186,7 @@ impl Replication {
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);
-        interest.look(Viewer { player, seat: replica.seat, state, authority, terms: sight, view }, grid);
+        interest.look(Viewer { player, seat: replica.seat, state, authority, settings: sight, view }, grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.

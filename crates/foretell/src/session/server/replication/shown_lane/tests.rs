@@ -260,8 +260,8 @@ impl Scene {
         let Scene { state, codec, grid, interest, view, authority, .. } = self;
         let changed = self.changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, self.changes.since, changed);
-        let terms = InterestSettings { interest: Interest::Everything, rules: None };
-        interest.look(Viewer { player: ME, seat: Seat::Player, state, authority, terms, view }, grid);
+        let settings = InterestSettings { interest: Interest::Everything, rules: None };
+        interest.look(Viewer { player: ME, seat: Seat::Player, state, authority, settings, view }, grid);
         let (versions, bits_max) = (state.versions(), exact_max * codec.bits_max(SHIP));
         let terms = ExactTerms { base: None, versions, grid, interest, codec, within_m: 0, bits_max };
         self.chosen.choose(Some(terms), &self.exact);

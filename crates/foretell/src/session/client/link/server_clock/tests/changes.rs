@@ -7,9 +7,9 @@ use super::*;
 /// What happens to a pair.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// So much longer than at the start the way up and the way down become, in milliseconds, within so many seconds.
+    /// The way up and the way down become longer than at the start by these milliseconds, within these seconds.
     Ways([f64; 2], f64),
-    /// The server's clock is set by so many milliseconds.
+    /// The server's clock is set by these milliseconds.
     Set(f64),
 }
 
