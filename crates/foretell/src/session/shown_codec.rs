@@ -5,7 +5,7 @@
 
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed};
-use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, ROW_WORDS_MAX, RoundedRow, Schema};
+use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, ROW_WORDS_MAX, RoundedRow, Schema, with_lanes};
 use alloc::vec::Vec;
 
 /// In how many bits the differences of the lanes of a group are told, by a code of four bits. The code after the last one says
@@ -62,19 +62,28 @@ impl Before<'_> {
     }
 
     /// The lanes of a group that is told in steps, where its velocity has taken them since; 0 where they could not be rounded.
+    #[inline(always)]
     fn expect(&self, nth: usize, group: &LaneGroup, motion: Option<Motion>, lanes: &mut [u32]) {
         if self.is_rounded(nth) {
-            lanes.copy_from_slice(&self.words[group.at..group.at + group.lanes]);
+            lanes.copy_from_slice(&self.words[group.at..group.at + lanes.len()]);
         } else {
             lanes.fill(0);
         }
         let Some(motion) = motion.filter(|motion| self.is_rounded(motion.group)) else { return };
-        for (lane, velocity) in lanes.iter_mut().zip(&self.words[motion.at..motion.at + motion.lanes]) {
-            let steps = f64::from(velocity.cast_signed()) * motion.steps_per_second * self.seconds;
-            let nearest = if steps < 0.0 { steps - 0.5 } else { steps + 0.5 };
-            #[expect(clippy::cast_possible_truncation, reason = "what does not fit becomes the nearest that does")]
-            let moved = nearest as i32;
-            *lane = lane.wrapping_add(moved.cast_unsigned());
+        let move_on = |lanes: &mut [u32], velocities: &[u32]| {
+            for (lane, velocity) in lanes.iter_mut().zip(velocities) {
+                let steps = f64::from(velocity.cast_signed()) * motion.steps_per_second * self.seconds;
+                let nearest = if steps < 0.0 { steps - 0.5 } else { steps + 0.5 };
+                #[expect(clippy::cast_possible_truncation, reason = "what does not fit becomes the nearest that does")]
+                let moved = nearest as i32;
+                *lane = lane.wrapping_add(moved.cast_unsigned());
+            }
+        };
+        let velocities = &self.words[motion.at..motion.at + motion.lanes];
+        let count = lanes.len();
+        match velocities.get(..count) {
+            Some(velocities) => move_on(lanes, velocities),
+            None => move_on(lanes, velocities),
         }
     }
 
@@ -143,12 +152,12 @@ impl ShownCodec {
                     bits.put(AS_THEY_ARE, CODE_BITS);
                     group.widths().zip(lanes).for_each(|(width, word)| bits.put(*word, width));
                 }
-                GroupKind::Steps { motion, .. } => {
-                    let differences = &mut differences[..group.lanes];
+                GroupKind::Steps { motion, .. } => with_lanes(group.lanes, |count| {
+                    let differences = &mut differences[..count];
                     before.expect(nth, group, motion, differences);
-                    let code = differ(lanes, differences);
+                    let code = differ(&lanes[..count], differences);
                     put_lanes(&mut bits, differences, Code { code, bits: code, width: CODE_BITS });
-                }
+                }),
                 GroupKind::Turn { .. } => {
                     let mut differences = [0; 3];
                     before.expect_turn(nth, group, lanes[0], &mut differences);
@@ -190,11 +199,11 @@ impl ShownCodec {
                     lanes.copy_from_slice(&before.words[group.range()]);
                     marks |= 1 << nth;
                 }
-                GroupKind::Steps { motion, .. } => {
-                    let lanes = &mut lanes[..group.lanes];
+                GroupKind::Steps { motion, .. } => with_lanes(group.lanes, |count| {
+                    let lanes = &mut lanes[..count];
                     before.expect(nth, group, motion, lanes);
-                    take_lanes(reader, lanes, code)?;
-                }
+                    take_lanes(reader, lanes, code)
+                })?,
                 GroupKind::Turn { .. } => {
                     let mut others = [0; 3];
                     let largest = before.largest(nth, group) ^ reader.take(PART_BITS)? as u32;
@@ -229,6 +238,7 @@ impl ShownCodec {
 }
 
 /// Makes of what was expected of some lanes by how much each differs. Returns the code of the bits that this takes.
+#[inline(always)]
 fn differ(lanes: &[u32], expected: &mut [u32]) -> u32 {
     let mut all = 0;
     for (expected, lane) in expected.iter_mut().zip(lanes) {
@@ -245,35 +255,43 @@ struct Code {
     width: u32,
 }
 
-/// Writes a code, and behind it differences in as many bits each as it says.
+/// Writes a code, and behind it differences in as many bits each as it says: all together where they fit in.
+#[inline(always)]
 fn put_lanes(to: &mut JoinedBits<'_, '_>, differences: &[u32], Code { code, bits, width: len }: Code) {
-    let width = WIDTHS[code as usize];
-    let (mut bits, mut len) = (u64::from(bits), len);
-    for difference in differences {
-        if len + width > u64::BITS {
-            to.put(bits, len);
-            (bits, len) = (0, 0);
-        }
-        bits |= u64::from(*difference) << len;
-        len += width;
+    let (width, at_once) = (WIDTHS[code as usize], AT_ONCE[code as usize]);
+    let join = |bits: u64, len: u32, differences: &[u32]| {
+        let next = |(bits, len), difference: &u32| (bits | u64::from(*difference) << len, len + width);
+        differences.iter().fold((bits, len), next)
+    };
+    if differences.len() <= at_once {
+        let (bits, len) = join(u64::from(bits), len, differences);
+        return to.put(bits, len);
     }
     to.put(bits, len);
+    for differences in differences.chunks(at_once) {
+        let (bits, len) = join(0, 0, differences);
+        to.put(bits, len);
+    }
 }
 
 /// Reads them, and adds them to what was expected.
-#[expect(clippy::cast_possible_truncation, reason = "the width of each is at most 32")]
+#[inline(always)]
 fn take_lanes(reader: &mut BitReader<'_>, lanes: &mut [u32], code: u32) -> Result<(), Malformed> {
     let (width, at_once) = (WIDTHS[code as usize], AT_ONCE[code as usize]);
-    let mask = (1_u64 << width) - 1;
-    let mut rest = lanes;
-    while !rest.is_empty() {
-        let (lanes, later) = rest.split_at_mut(at_once.min(rest.len()));
-        let mut bits = reader.take(width * lanes.len() as u32)?;
-        for lane in lanes {
-            *lane = lane.wrapping_add(unzigzag((bits & mask) as u32));
-            bits >>= width;
-        }
-        rest = later;
+    if lanes.len() <= at_once {
+        return take_together(reader, lanes, width);
+    }
+    lanes.chunks_mut(at_once).try_for_each(|lanes| take_together(reader, lanes, width))
+}
+
+/// As many as are read at once.
+#[expect(clippy::cast_possible_truncation, reason = "the width of each is at most 32")]
+#[inline(always)]
+fn take_together(reader: &mut BitReader<'_>, lanes: &mut [u32], width: u32) -> Result<(), Malformed> {
+    let (mask, mut bits) = ((1_u64 << width) - 1, reader.take(width * lanes.len() as u32)?);
+    for lane in lanes {
+        *lane = lane.wrapping_add(unzigzag((bits & mask) as u32));
+        bits >>= width;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ pub use prediction_set::PredictionSet;
 pub use refusal::Refusal;
 pub use rewound::Rewound;
 pub use roles::{KeptRoles, Role, Roles, Side};
-pub(crate) use rounded_row::{GroupKind, LaneGroup, Motion, RoundedRow};
+pub(crate) use rounded_row::{GroupKind, LaneGroup, Motion, RoundedRow, with_lanes};
 pub use row::{RemovedRow, Row};
 pub use rows::Rows;
 pub use schema::Schema;

@@ -7,7 +7,6 @@
 use super::{Column, ComponentSchema, Meaning, ROW_WORDS_MAX, Scalar};
 use crate::math::f64::sqrt;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 /// Two words of bits: one for each of up to 64 groups.
 const MARKS: usize = 2;
@@ -91,9 +90,9 @@ impl LaneGroup {
 
     #[expect(clippy::cast_possible_truncation, reason = "an f32 holds an f32, and the halves of 64 bits are asked for")]
     #[inline]
-    fn set_lanes(&self, row: &mut [u32], values: impl Iterator<Item = f64>) {
+    fn set_lanes(&self, row: &mut [u32], values: impl ExactSizeIterator<Item = f64>) {
         if self.scalar == Scalar::F32 {
-            let words = row[self.at..self.at + self.lanes].iter_mut();
+            let words = row[self.at..self.at + values.len()].iter_mut();
             words.zip(values).for_each(|(word, value)| *word = (value as f32).to_bits());
         } else {
             let words = row[self.range()].chunks_exact_mut(2);
@@ -107,10 +106,11 @@ impl LaneGroup {
     fn round(&self, row: &[u32], into: &mut [u32]) -> bool {
         match self.kind {
             GroupKind::Exact => false,
-            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => {
-                let words = into[self.range()].iter_mut().zip(&row[self.range()]);
+            GroupKind::Steps { step, .. } if self.scalar == Scalar::F32 => with_lanes(self.lanes, |count| {
+                let range = self.at..self.at + count;
+                let words = into[range.clone()].iter_mut().zip(&row[range]);
                 round_lanes(words.map(|(into, word)| (into, f64::from(f32::from_bits(*word)))), step)
-            }
+            }),
             GroupKind::Steps { step, .. } => {
                 let words = into[self.range()].iter_mut().zip(0..self.lanes);
                 round_lanes(words.map(|(into, lane)| (into, self.lane(row, lane))), step)
@@ -141,22 +141,29 @@ impl LaneGroup {
             GroupKind::Exact => {}
             GroupKind::Steps { step, .. } => {
                 let steps = &rounded[self.at..self.at + self.lanes];
-                self.set_lanes(row, steps.iter().map(|steps| f64::from(steps.cast_signed()) * step));
+                with_lanes(self.lanes, |count| {
+                    self.set_lanes(row, steps[..count].iter().map(|steps| f64::from(steps.cast_signed()) * step));
+                });
             }
             GroupKind::Turn { step } => {
                 let largest = rounded[self.at] as usize % 4;
-                let others = &rounded[self.at + 1..self.at + 4];
-                let mut parts: [f64; 4] = core::array::from_fn(|nth| match nth.cmp(&largest) {
-                    Ordering::Less => f64::from(others[nth].cast_signed()) * step,
-                    Ordering::Equal => 0.0,
-                    Ordering::Greater => f64::from(others[nth - 1].cast_signed()) * step,
-                });
-                let sum: f64 = parts.iter().map(|part| part * part).sum();
-                parts[largest] = sqrt((1.0 - sum).max(0.0));
+                let (mut parts, mut sum) = ([0.0; 4], 0.0);
+                for (nth, steps) in rounded[self.at + 1..self.at + 4].iter().enumerate() {
+                    let part = f64::from(steps.cast_signed()) * step;
+                    parts[nth + usize::from(nth >= largest)] = part;
+                    sum += part * part;
+                }
+                parts[largest] = sqrt((1.0_f64 - sum).max(0.0));
                 self.set_lanes(row, parts.into_iter());
             }
         }
     }
+}
+
+/// Goes through so many lanes: three, as most groups have, are known when this is compiled, and are gone through without a loop.
+#[inline(always)]
+pub(crate) fn with_lanes<T>(count: usize, mut through: impl FnMut(usize) -> T) -> T {
+    if count == 3 { through(3) } else { through(count) }
 }
 
 /// Writes how many steps each value is. Whether all could be rounded.
