@@ -29,6 +29,16 @@ pub(crate) struct Look {
     pub interval: u32,
 }
 
+/// Until when a row was looked at before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub known: KnownIn,
+    /// Where it was looked at.
+    pub at: TickTime,
+    /// Whether the neighbours of the states around it count.
+    pub by_neighbours: bool,
+}
+
 /// Whether a row rests at a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rest {

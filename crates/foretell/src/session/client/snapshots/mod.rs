@@ -16,9 +16,9 @@ mod tracks;
 
 pub(super) use comparison_outcomes::Compared;
 pub use comparison_outcomes::Outcomes;
-pub(super) use known_state::{KnownIn, Look, Rest};
+pub(super) use known_state::{KnownIn, Look, Rest, Since};
 pub(super) use relay_reader::{RelayReader, ToldInputs};
 pub(super) use snapshot::{Snapshot, SnapshotPart, Stored};
 pub(super) use snapshots::Snapshots;
 pub(super) use track_table::Revision;
-pub(super) use tracks::{Since, Tracks};
+pub(super) use tracks::Tracks;

@@ -145,6 +145,12 @@ impl<'a> RingStates<'a> {
     pub fn tick(&self, at: u32) -> Tick {
         Tick::new(self.whole(at)[0])
     }
+
+    /// In which update it was known first.
+    #[inline]
+    pub fn known_in(&self, at: u32) -> u32 {
+        self.whole(at)[2]
+    }
 }
 
 impl RowHistories {

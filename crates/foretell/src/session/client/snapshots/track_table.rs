@@ -1,6 +1,6 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
-use super::known_state::{KnownState, Look, Neighbours};
+use super::known_state::{KnownState, Look, Neighbours, Since};
 use super::row_histories::{News, Ring, RingStates, RowHistories, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
@@ -130,6 +130,20 @@ impl TrackTable {
             next: state(before + 1),
             last: state(before + 2),
         })
+    }
+
+    /// Whether it is soon seen that the nth row goes to a point as it was known to: the last state up to it was known, and is one that it
+    /// has come to since, or those after it were known as well.
+    #[inline]
+    pub fn goes_on_as_known(&self, nth: usize, at: TickTime, since: &Since) -> bool {
+        let Track { ring, .. } = self.tracks.values()[nth];
+        let states = self.states.states(ring);
+        let Some(before) = last_up_to(ring, states, at) else { return false };
+        let was_known = |at: u32| at < ring.len && states.known_in(at) <= since.known.update;
+        let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
+        let is_cut = ring.is_cut && before == 0;
+        let has_come_to_it = || !is_cut && TickTime::start_of(states.tick(before)) > since.at;
+        was_known(before) && (has_come_to_it() || goes_on())
     }
 
     /// The states of a row from the newest back.

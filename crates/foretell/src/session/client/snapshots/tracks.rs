@@ -1,7 +1,7 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
-use super::known_state::{KnownIn, KnownState, Look, Neighbours, Rest};
+use super::known_state::{KnownIn, KnownState, Look, Neighbours, Rest, Since};
 use super::row_histories::{Status, TrackEntry};
 use super::track_table::{Revision, TrackTable};
 use crate::session::curves::Sample;
@@ -14,16 +14,6 @@ use alloc::vec::Vec;
 const TRACKS_MAX: usize = SLOTS_MAX as usize;
 /// How much longer than the states of a row it is remembered that it is gone: what is shown is behind.
 const GONE_KEPT: u32 = 4;
-
-/// Until when a row was looked at before.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Since {
-    pub known: KnownIn,
-    /// Where it was looked at.
-    pub at: TickTime,
-    /// Whether the neighbours of the states around it count.
-    pub by_neighbours: bool,
-}
 
 /// Of all rows.
 #[derive(Debug)]
@@ -247,14 +237,14 @@ impl Tracks {
     /// Whether by what has come since, a row is elsewhere at a point than it was known to be, and does not just go on from a state that
     /// was known already.
     pub(crate) fn is_bent(&self, component: ComponentId, nth: usize, look: &Look, since: &Since) -> bool {
-        let Some(found) = self.tables[usize::from(component.0)].neighbours(nth, look) else { return false };
-        let Neighbours { before, next, last, .. } = found;
-        let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
-        let was_known = |after: Option<KnownState<'_>>| after.is_some_and(|after| !is_new(&after));
+        let table = &self.tables[usize::from(component.0)];
         // Mostly what has come is further on.
-        if !is_new(&before) && was_known(next) && (!since.by_neighbours || was_known(last)) {
+        if table.goes_on_as_known(nth, look.at, since) {
             return false;
         }
+        let Some(found) = table.neighbours(nth, look) else { return false };
+        let Neighbours { before, next, .. } = found;
+        let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
         // It was known to rest here, at least until what has come since.
         if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
             return false;
@@ -328,8 +318,12 @@ impl Tracks {
     /// Of rows that were told, each in a state.
     pub(crate) fn of_rows(schema: &Schema, rows: &[(Tick, Row<'_>)]) -> Tracks {
         let mut tracks = Tracks::new(schema, rows.len());
-        rows.iter().for_each(|(tick, row)| assert!(tracks.put(*tick, *row, false)));
+        rows.iter().for_each(|(tick, row)| tracks.tell(*tick, *row));
         tracks
+    }
+
+    pub(crate) fn tell(&mut self, tick: Tick, row: Row<'_>) {
+        assert!(self.put(tick, row, false));
     }
 }
 
