@@ -56,11 +56,6 @@ impl<T> EntityMap<T> {
         self.find(entity).ok().map(|at| &mut self.values[at])
     }
 
-    /// Whether an entity has a value.
-    pub(crate) fn contains(&self, entity: Entity) -> bool {
-        self.find(entity).is_ok()
-    }
-
     /// The value of an entity, looked for at the index `next` first, which becomes the one after it: to look up many in
     /// ascending order costs a step each. Begin with 0.
     pub(crate) fn find_near(&self, entity: Entity, next: &mut usize) -> Option<&T> {
@@ -219,7 +214,7 @@ mod tests {
         assert_eq!(*map.get_or_insert_with(entity(0), || 99), 99);
         assert_eq!([map.remove(entity(2)), map.remove(entity(2))], [Some(20), None]);
         assert_eq!(listed(&map), [(entity(0), 99), (entity(1), 7)]);
-        assert!(map.contains(entity(0)) && !map.contains(entity(2)));
+        assert!(map.get(entity(0)).is_some() && map.get(entity(2)).is_none());
     }
 
     #[test]

@@ -4,11 +4,11 @@ use crate::common::Buttons;
 use core::time::Duration;
 use foretell::session::client::PoseSource;
 use foretell::{
-    Client, ClientConfig, Entity, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
-    Views, World,
+    Client, ClientConfig, Entity, Frame, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
+    Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, PlayerOptions, Simulation};
-use foretell_sim::netsim::Conditions;
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// A component that everybody sees, and one that the owner sees.
 #[derive(State, Clone, Copy, Default, PartialEq, Debug)]
@@ -136,4 +136,83 @@ fn a_client_that_does_not_play_shows_nothing_of_what_was_shown_before() {
     let fresh = Client::<Harbour>::new(Rules::new(Harbour::schema()), ClientConfig::default(), 7);
     fresh.present(Instant::ZERO, &mut views);
     assert!(views.is_empty() && views.iter().next().is_none() && views.get(derelict(0)).is_none());
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Buoy {
+    #[state(position)]
+    position: [f64; 3],
+    #[state(velocity)]
+    velocity: [f64; 3],
+}
+
+/// Six that go in circles of their own, and one that rests.
+#[derive(World, Default)]
+struct Bay {
+    buoys: Table<Buoy>,
+}
+
+impl Simulate for Bay {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        let seconds = step.seconds();
+        for mut buoy in self.buoys.simulated(step) {
+            let ([x, _, z], speed) = (buoy.position, f64::from(buoy.entity().counter()));
+            let velocity = [-z, 0.0, x].map(|lane| lane * speed / f64::hypot(x, z));
+            buoy.velocity = velocity;
+            buoy.position = core::array::from_fn(|lane| buoy.position[lane] + velocity[lane] * seconds);
+        }
+    }
+}
+
+/// Looks at each frame twice: at the instant of the update, and a microsecond later.
+#[derive(Default)]
+struct TwoLooks {
+    frames: u32,
+    moved_m: f64,
+}
+
+impl Driver<Bay> for TwoLooks {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Buttons {
+        Buttons::default()
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Bay>, _frame: &Frame<'_>) {
+        let [at_once, later, much_later] = [0, 1, 5_000].map(|us| {
+            let mut views = Views::new();
+            client.present(at.local + Duration::from_micros(us), &mut views);
+            views
+        });
+        self.frames += u32::from(!at_once.is_empty());
+        assert_eq!(at_once.len(), later.len());
+        for ((one, other), moved) in at_once.iter().zip(later.iter()).zip(much_later.iter()) {
+            assert_eq!((one.entity, one.owner), (other.entity, other.owner));
+            let [one, other, moved] = [one, other, moved].map(|view| view.pose().position);
+            let away = |from: [f64; 3], to: [f64; 3]| (0..3).map(|lane| (from[lane] - to[lane]).abs()).sum::<f64>();
+            assert!(away(one, other) < 1e-4, "{one:?} and {other:?} at {:?}", at.local);
+            self.moved_m = self.moved_m.max(away(one, moved));
+        }
+    }
+}
+
+/// What is drawn for the step of a tick is shown again in a frame of the same instant.
+#[test]
+fn a_frame_at_the_instant_of_its_update_shows_what_one_a_microsecond_later_does() {
+    let mut bay = Bay::default();
+    for nth in 0..7 {
+        let buoy = Buoy { position: [f64::from(nth) + 1.0, 0.0, 0.0], velocity: [0.0; 3] };
+        bay.buoys.insert(Owned { entity: derelict(nth), owner: PlayerId::SERVER }, buoy);
+    }
+    let mut simulation = Simulation::new(Rules::new(Bay::schema()), ServerConfig::default(), bay, 1);
+    let link = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+    for loss in [0.0, 0.2] {
+        let jitter = Duration::from_millis(150).mul_f64(loss);
+        let conditions = Conditions { loss: Loss::Uniform(loss), jitter, ..link.clone() };
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        simulation.add_player(PlayerOptions { client, host, conditions, world: Bay::default() });
+    }
+    let mut looks = TwoLooks::default();
+    simulation.run_until(Instant::from_micros(5_000_000), &mut looks);
+    assert!(looks.frames > 500 && looks.moved_m > 0.01, "{} frames, {} m", looks.frames, looks.moved_m);
 }

@@ -8,6 +8,10 @@ use crate::time::Instant;
 use crate::world::EntityMap;
 use crate::world::{Entity, PredictionSet, Row, World};
 use alloc::vec::Vec;
+use core::time::Duration;
+
+/// After this time it is looked whether anything is left of an offset.
+const LOOKED_AT_AGAIN: Duration = Duration::from_millis(250);
 
 /// The offset of an entity that is not predicted decays the same way in all directions.
 pub(crate) const STANDING: [f64; 3] = [0.0; 3];
@@ -27,48 +31,63 @@ struct Captured {
     teleport: bool,
 }
 
-/// The visual offsets of all entities that have one: predicted ones, and those that were predicted until a moment ago.
+/// An offset as it was at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Dated {
+    offset: VisualOffset,
+    at: Instant,
+}
+
+impl Dated {
+    /// What is left of it at `now`, when the entity has moved with `velocity` since; nothing where corrections are not hidden.
+    fn at(&self, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
+        let left = config.correction.as_ref().map(|config| self.offset.decayed(now.since(self.at), velocity, config));
+        left.unwrap_or(VisualOffset::NONE)
+    }
+}
+
+/// The visual offsets of all entities that have one.
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorOffsets {
-    offsets: EntityMap<VisualOffset>,
-    /// The instant that they stand for.
-    at: Instant,
+    offsets: EntityMap<Dated>,
     captured: Vec<Captured>,
 }
 
 impl ErrorOffsets {
-    pub(crate) fn new(now: Instant) -> ErrorOffsets {
+    pub(crate) fn new() -> ErrorOffsets {
         let few = crate::session::client::initial_capacity::FEW;
-        ErrorOffsets { offsets: EntityMap::with_capacity(few), at: now, captured: Vec::with_capacity(few) }
+        ErrorOffsets { offsets: EntityMap::with_capacity(few), captured: Vec::with_capacity(few) }
     }
 
     /// The offset of an entity at `now`, when it moves with `velocity`.
     pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
-        let (Some(offset), Some(config)) = (self.offsets.get(entity), &config.correction) else {
-            return VisualOffset::NONE;
-        };
-        offset.decayed(now.since(self.at), velocity, config)
+        self.offsets.get(entity).map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, config))
     }
 
-    /// Lets the offsets decay to `now`, and remembers what is shown of every predicted entity.
+    /// Remembers what is shown of every predicted entity.
     pub(crate) fn capture<W: World>(&mut self, visual: &VisualState<'_, W>) {
         self.captured.clear();
         let Some(newest) = visual.newest() else { return };
-        let (sources, at) = (visual.sources, self.at);
-        let decayed = |offset: &VisualOffset| {
-            let config = sources.config.correction.as_ref();
-            config.map_or(VisualOffset::NONE, |config| offset.decayed(sources.now.since(at), STANDING, config))
-        };
-        for (_, offset) in self.offsets.iter_mut().filter(|(entity, _)| !newest.has(*entity)) {
-            *offset = decayed(offset);
-        }
-        for row in newest.iter().filter(|row| sources.schema.component(row.component).has_pose()) {
+        for row in newest.iter().filter(|row| visual.sources.schema.component(row.component).has_pose()) {
             self.capture_one(row.entity, visual);
         }
-        let is_shown = |entity: Entity| visual.remote.as_ref().is_some_and(|remote| remote.has(entity));
-        let is_there = |entity: Entity| newest.has(entity) || is_shown(entity);
-        self.offsets.retain(|entity, offset| !offset.is_none() && is_there(entity));
-        self.at = sources.now;
+    }
+
+    /// Drops the offsets of which nothing is left, or whose entities are not shown any more; `is_shown` is asked with where the entity
+    /// mostly is among those that are.
+    pub(crate) fn drop_ended(
+        &mut self,
+        now: Instant,
+        config: &ClientConfig,
+        is_shown: impl Fn(Entity, &mut usize) -> bool,
+    ) {
+        let mut next = 0;
+        self.offsets.retain(|entity, dated| {
+            if now.since(dated.at) >= LOOKED_AT_AGAIN {
+                *dated = Dated { offset: dated.at(now, STANDING, config), at: now };
+            }
+            !dated.offset.is_none() && is_shown(entity, &mut next)
+        });
     }
 
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
@@ -87,7 +106,7 @@ impl ErrorOffsets {
         let shown = offset.shown(simulated);
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
         self.captured.push(Captured { entity, simulated, shown, is_predicted, simulated_m, moved_m, teleport });
-        self.set(entity, offset);
+        self.set(entity, offset, visual.sources.now);
     }
 
     /// Nothing was corrected since the capture.
@@ -97,7 +116,6 @@ impl ErrorOffsets {
 
     /// Gives every entity whose pose a correction has moved the offset that hides it.
     pub(crate) fn land<W: World>(&mut self, visual: &VisualState<'_, W>) {
-        self.at = visual.sources.now;
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
             let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(before.entity) else {
@@ -113,7 +131,7 @@ impl ErrorOffsets {
             let Some(config) = &visual.sources.config.correction else { continue };
             let (offset, snapped) = VisualOffset::capture(before.shown, simulated, vector::length(velocity), config);
             before.teleport = snapped;
-            self.set(before.entity, offset);
+            self.set(before.entity, offset, visual.sources.now);
         }
         self.captured = captured;
     }
@@ -130,10 +148,44 @@ impl ErrorOffsets {
         moved.map(|captured| (captured.entity, captured.simulated_m))
     }
 
-    /// Replaces the offset of an entity, as of the instant that all stand for.
-    pub(crate) fn set(&mut self, entity: Entity, offset: VisualOffset) {
-        if !offset.is_none() || self.offsets.contains(entity) {
-            self.offsets.insert(entity, offset);
+    /// An entity is shown as it is.
+    pub(crate) fn clear(&mut self, entity: Entity) {
+        if let Some(dated) = self.offsets.get_mut(entity) {
+            dated.offset = VisualOffset::NONE;
         }
+    }
+
+    /// Replaces the offset of an entity by one that it has at `now`.
+    pub(crate) fn set(&mut self, entity: Entity, offset: VisualOffset, now: Instant) {
+        if offset.is_none() {
+            self.clear(entity);
+        } else {
+            self.offsets.insert(entity, Dated { offset, at: now });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Tick;
+    use crate::world::PlayerId;
+
+    #[test]
+    fn an_offset_is_dropped_when_nothing_is_left_of_it_or_its_entity_is_not_shown() {
+        let (config, mut offsets) = (ClientConfig::default(), ErrorOffsets::new());
+        let [stays, goes] = [1, 2].map(|nth| Entity::new(PlayerId::SERVER, Tick::ZERO, nth));
+        let correction = config.correction.as_ref().expect("corrections are hidden by default");
+        let (offset, _) = VisualOffset::capture(Pose::at([0.5, 0.0, 0.0]), Pose::at([0.0; 3]), 0.0, correction);
+        let at = |ms: u64| Instant::from_micros(ms * 1_000);
+        [stays, goes].into_iter().for_each(|entity| offsets.set(entity, offset, at(0)));
+        offsets.drop_ended(at(16), &config, |entity, _| entity == stays);
+        assert!(offsets.at(goes, at(16), STANDING, &config).is_none());
+        let left = |offsets: &ErrorOffsets| offsets.at(stays, at(400), STANDING, &config).distance();
+        let before = left(&offsets);
+        offsets.drop_ended(at(300), &config, |_, _| true);
+        assert!(before > 0.0 && (left(&offsets) - before).abs() < 1e-12, "that it was looked at does not show");
+        offsets.drop_ended(at(10_000), &config, |_, _| true);
+        assert!(offsets.offsets.is_empty());
     }
 }

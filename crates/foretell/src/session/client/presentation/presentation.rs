@@ -36,7 +36,7 @@ impl Presentation {
         let (schema, rate) = (&rules.schema, rules.tick_rate);
         Presentation {
             remote: RemotePlayback::new(schema, rate, config.curve),
-            offsets: ErrorOffsets::new(moment.now),
+            offsets: ErrorOffsets::new(),
             lifecycles: Lifecycles::new(player),
             told_at: None,
             rate,
@@ -95,12 +95,12 @@ impl Presentation {
         let Some(after) = self.remote.visual(sources).motion(entity) else { return };
         let Some(correction) = &sources.config.correction else { return };
         let speed = vector::length(before.velocity).max(vector::length(after.velocity));
-        self.offsets.set(entity, VisualOffset::capture(before.pose, after.pose, speed, correction).0);
+        self.offsets.set(entity, VisualOffset::capture(before.pose, after.pose, speed, correction).0, sources.now);
     }
 
     /// What is shown of an entity is its state: it has no offset any more.
     pub(crate) fn drop_offset(&mut self, entity: Entity) {
-        self.offsets.set(entity, VisualOffset::NONE);
+        self.offsets.clear(entity);
     }
 
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
@@ -145,6 +145,8 @@ impl Presentation {
             let is_there = |entity| snapshot.rows.has(entity) || sources.snapshots.has(entity);
             self.lifecycles.end(compared, is_there, is_hidden)
         });
+        let Presentation { offsets, lifecycles, .. } = self;
+        offsets.drop_ended(sources.now, sources.config, |entity, next| lifecycles.is_shown(entity, next));
         self.note_shown(sources);
         self.told_at = self.remote.playout.points_at(sources.now);
         withdrawn
@@ -197,7 +199,8 @@ impl Presentation {
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let prediction = schema.component(id).prediction();
-            let (mut next, mut others) = (0, remote.component(id));
+            let (mut next, mut next_written, mut others) = (0, 0, remote.component(id));
+            let written = self.remote.written(&others);
             views.begin(id);
             let mut given = visual.given_after(id, None);
             let is_predicted =
@@ -208,8 +211,15 @@ impl Presentation {
                     continue;
                 }
                 self.push_given(visual, &mut given, Some(row.entity), views);
-                let Some(source) = others.draw(visual.drawing(row.entity), &mut words) else { continue };
-                let Some(source) = visual.put_made(row, source, &mut words) else { continue };
+                let written = written.and_then(|rows| rows.get_near(row.key(), &mut next_written));
+                let is_written = written.map(|written| copy(written, &mut words)).is_some();
+                let source = if is_written {
+                    Some(others.source())
+                } else {
+                    others.draw(visual.drawing(row.entity), &mut words)
+                };
+                let made = source.and_then(|source| visual.put_made(row, source, &mut words));
+                let Some(source) = made else { continue };
                 let offset = self.offset_other(visual, row.key(), &mut words);
                 views.push(Row { words: &words[..row.words.len()], ..row }, source, offset, rest_of_others(visual));
             }

@@ -30,6 +30,8 @@ pub(crate) struct RemotePlayback {
     followers: Followers,
     /// Their rows at the cursor, written before each step.
     proxies: Rows,
+    /// Where and by what they were written last, if by nothing but what is known.
+    written: Option<Seen>,
     /// Those of them that stay as they are written.
     staying: StayingRows,
 }
@@ -43,6 +45,7 @@ impl RemotePlayback {
             seen: None,
             followers: Followers::new(),
             proxies: Rows::new(schema),
+            written: None,
             staying: StayingRows::new(schema),
         }
     }
@@ -57,6 +60,12 @@ impl RemotePlayback {
         &self.proxies
     }
 
+    /// The rows of a component that were written before the last step, where they are what is shown now as well: a frame mostly shows
+    /// the instant of its update.
+    pub(crate) fn written(&self, others: &ComponentWindow<'_>) -> Option<&Rows> {
+        self.written.filter(|written| others.is_as_it_was(*written)).map(|_| &self.proxies)
+    }
+
     /// A step has been made with the proxies: what has changed in them is known.
     pub(crate) fn settle_proxies(&mut self) {
         self.proxies.settle();
@@ -68,16 +77,18 @@ impl RemotePlayback {
         newest.iter().filter(|row| !wanted.contains(row.owned())).for_each(|row| self.proxies.set_words(row));
         self.proxies.drop_predicted(wanted);
         self.staying.clear();
+        self.written = None;
     }
 
     /// Writes the rows of others at the cursor. Returns where it stands, when there are any.
     pub(crate) fn write_proxies<W: World>(&mut self, sources: &Sources<'_, W>) -> Option<TickTime> {
         let remote = self.window(sources)?;
-        let RemotePlayback { curves, followers, proxies, staying, .. } = self;
+        let RemotePlayback { curves, followers, proxies, staying, written, .. } = self;
         let may_stay = sources.authority.is_empty() && !curves.any_leads();
         if !may_stay {
             staying.clear();
         }
+        *written = may_stay.then(|| remote.seen());
         let visual = VisualState { sources, remote: Some(remote), curves, followers };
         let mut writer = ProxyWriter { visual: &visual, proxies, staying, may_stay, count: 0 };
         sources.schema.ids().for_each(|component| writer.write_component(component, remote.component(component)));
@@ -262,7 +273,7 @@ impl<W: World> Hiding<'_, W> {
         }
         let from = self.offsets.at(entity, *now, STANDING, config).shown(from);
         // How far is far goes by the speed; who turned around stood still for a moment.
-        self.offsets.set(entity, VisualOffset::capture(from, to, speed.max(speed_before), correction).0);
+        self.offsets.set(entity, VisualOffset::capture(from, to, speed.max(speed_before), correction).0, *now);
     }
 }
 

@@ -178,6 +178,11 @@ impl<'a> ComponentWindow<'a> {
         self.tracks.revised_since(self.component, seen.known.update)
     }
 
+    /// Whether it is looked at where it was `seen`, and nothing new is known of any since.
+    pub(crate) fn is_as_it_was(&self, seen: Seen) -> bool {
+        seen.cursor == self.look.at && self.with_news(seen).next().is_none()
+    }
+
     /// Looks at the nth; `None` where it is not there at the cursor, or is nothing without another that is not.
     #[inline]
     pub(crate) fn seek(&mut self, nth: usize) -> Option<RemoteRow<'a>> {
@@ -221,6 +226,12 @@ impl<'a> ComponentWindow<'a> {
         }
         let span = self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate);
         Some(samples.draw(self.schema, drawing.curve, span, into))
+    }
+
+    /// Where the row that was looked at last comes from, at the cursor.
+    #[inline]
+    pub(crate) fn source(&self) -> PoseSource {
+        self.samples.source()
     }
 
     fn draw_ahead(&self, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
@@ -316,6 +327,28 @@ mod tests {
         assert_eq!([3.0, 4.9].map(|cursor| at(cursor, LOAD, &told)), [None, None]);
         assert_eq!(at(5.0, LOAD, &told), Some((2, 7)));
         assert_eq!(at(5.0, WAGON, &told), Some((5, 1)));
+    }
+
+    #[test]
+    fn a_component_is_as_it_was_at_the_same_point_until_anything_is_told_of_it() {
+        let schema = Schema::of::<Wagon>().with::<Cloud>();
+        let mut tracks =
+            Tracks::of_rows(&schema, &[(Tick::new(2), row(CLOUD, &[1])), (Tick::new(2), row(WAGON, &[1]))]);
+        let is_as_it_was = |tracks: &Tracks, component, seen: Seen, cursor: f64| {
+            let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
+            let points = Points { now: Instant::ZERO, cursor, front: cursor };
+            let pace = Pace { rate: TickRate::hz(64), interval: 1 };
+            RemoteWindow { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
+        };
+        let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
+        let seen = Seen { known, cursor: TickTime::ticks(3.0) };
+        assert!(is_as_it_was(&tracks, WAGON, seen, 3.0) && is_as_it_was(&tracks, CLOUD, seen, 3.0));
+        assert!(!is_as_it_was(&tracks, WAGON, seen, 3.001), "elsewhere");
+        tracks.end_update(TickTime::ticks(3.0), 1);
+        assert!(is_as_it_was(&tracks, WAGON, seen, 3.0), "nothing new");
+        tracks.tell(Tick::new(8), row(WAGON, &[2]));
+        assert!(!is_as_it_was(&tracks, WAGON, seen, 3.0), "something new");
+        assert!(is_as_it_was(&tracks, CLOUD, seen, 3.0), "but not of this one");
     }
 
     #[test]
