@@ -40,7 +40,7 @@ pub(super) struct ClientSession<W: World> {
 /// A datagram of a snapshot, as far as it has been read: its head, and the inputs of others.
 pub(super) struct SnapshotDatagram<'a, W: World> {
     pub head: &'a SnapshotHead,
-    pub told: &'a RelayReader<W::Input>,
+    pub relayed: &'a RelayReader<W::Input>,
     pub lists: BitReader<'a>,
 }
 
@@ -70,14 +70,14 @@ impl<W: World> ClientSession<W> {
         world: &mut W,
         former: Option<&mut ClientSession<W>>,
         setup: &Setup,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) {
         let (limits, playout) = (setup.config.playout_limits(), &mut self.local.presentation.remote.playout);
         for snapshot in self.local.snapshots.complete() {
-            playout.note_arrival(snapshot, &self.link.server_rate, limits);
+            playout.note_arrival(snapshot, &self.link.server_clock, limits);
         }
         let until = self.link.pacing.at().tick();
-        self.local.follow(former.map(|former| &mut former.local), report);
+        self.local.follow(former.map(|former| &mut former.local), log);
         self.local.start(world, until, setup);
     }
 
@@ -94,11 +94,11 @@ impl<W: World> ClientSession<W> {
         now: Instant,
         datagram: SnapshotDatagram<'_, W>,
         setup: &Setup,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let SnapshotDatagram { head, told, lists } = datagram;
+        let SnapshotDatagram { head, relayed, lists } = datagram;
         let Some(tick) = self.link.widen(now, head.timing.tick) else {
-            report.stats.network.refused += 1;
+            log.stats.network.refused += 1;
             return Ok(());
         };
         let LocalWorld { snapshots, prediction, .. } = &mut self.local;
@@ -106,14 +106,14 @@ impl<W: World> ClientSession<W> {
         match snapshots.store(part, prediction.timeline.predicted())? {
             Stored::Known => return Ok(()),
             Stored::Partial => {}
-            Stored::Lacking => report.stats.network.baselines_lacking += 1,
-            Stored::Complete => self.note_completed(now, tick, setup, report),
+            Stored::Lacking => log.stats.network.baselines_lacking += 1,
+            Stored::Complete => self.note_completed(now, tick, setup, log),
         }
-        self.note_head(ReceivedHead { now, tick, head }, setup, report);
+        self.note_head(ReceivedHead { now, tick, head }, setup, log);
         let LocalWorld { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
         let fresh_until = prediction.fresh_until(at, interval, setup);
-        prediction.note_relayed(told.told(tick), snapshots, setup, fresh_until);
+        prediction.note_relayed(relayed.told(tick), snapshots, setup, fresh_until);
         Ok(())
     }
 
@@ -123,29 +123,29 @@ impl<W: World> ClientSession<W> {
         now: Instant,
         head: ShownHead,
         records: BitReader<'_>,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Some(tick) = self.link.widen(now, head.tick) else {
-            report.stats.network.refused += 1;
+            log.stats.network.refused += 1;
             return Ok(());
         };
         self.local.snapshots.store_shown(tick, head.number, records)
     }
 
-    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, report: &mut UpdateLog) {
+    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, log: &mut UpdateLog) {
         let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
-        report.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
+        log.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (setup.config.playout_limits(), &mut presentation.remote.playout);
         // How late a state comes that is sent again says nothing of the way.
-        if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_rate, limits) {
-            link.server_rate.note_new_route();
+        if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_clock, limits) {
+            link.server_clock.note_new_route();
         }
         link.datagrams.note_snapshot(now);
     }
 
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
-    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, report: &mut UpdateLog) {
+    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, log: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
         let ClientSession { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
         if let Some((sequence, _)) = head.timing.heard {
@@ -158,8 +158,8 @@ impl<W: World> ClientSession<W> {
         prediction.reconciler.causes.note_unforeseen(head.exact.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
         if let Some((newest, ticks)) = missed.note_substituted(tick, &head.inputs.substituted) {
-            report.stats.inputs.substituted += u64::from(ticks);
-            report.coming.push(ClientEvent::Substituted { newest, ticks });
+            log.stats.inputs.substituted += u64::from(ticks);
+            log.coming.push(ClientEvent::Substituted { newest, ticks });
         }
         for late in &head.inputs.late_messages {
             let Some(in_tick) = tick.back(late.back) else { continue };
@@ -167,45 +167,45 @@ impl<W: World> ClientSession<W> {
             missed.note_put_off(in_tick);
         }
         if setup.spectates() {
-            report.stats.clock.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
+            log.stats.clock.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
             return;
         }
         let limits = setup.config.limits(setup.rules.tick_rate);
         let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
         let Some(smallest) = smallest else { return };
-        report.stats.inputs.margin_ticks = smallest;
-        report.stats.clock.lead_ticks = link.lead_ticks(now, snapshots.newest());
+        log.stats.inputs.margin_ticks = smallest;
+        log.stats.clock.lead_ticks = link.lead_ticks(now, snapshots.newest());
         let (asked_ticks, is_allowed) = link.pacing.asked();
-        let was_limited = core::mem::replace(&mut report.stats.inputs.slack_limited, !is_allowed);
+        let was_limited = core::mem::replace(&mut log.stats.inputs.slack_limited, !is_allowed);
         if !is_allowed && !was_limited {
-            report.coming.push(ClientEvent::SlackLimited { asked_ticks });
+            log.coming.push(ClientEvent::SlackLimited { asked_ticks });
         }
     }
 
     /// One update: clock, reconciliation, new ticks, datagrams.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
         let compared = self.local.prediction.reconciler.compared();
         let catches_up = self.advance_clocks(now, setup);
-        self.local.confirm(&mut report.events);
+        self.local.confirm(&mut log.events);
         let asleep = self.local.due(self.link.pacing.at()) > setup.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         if asleep || self.resyncing.is_some() {
-            self.wake(now, setup, game.world, report);
+            self.wake(now, setup, game.world, log);
         }
-        self.reconcile(now, setup, game.world, report);
+        self.reconcile(now, setup, game.world, log);
         self.note_compared(compared);
-        self.local.follow_others(self.moment(now, setup), &mut report.events);
+        self.local.follow_others(self.moment(now, setup), &mut log.events);
         let leaps = self.link.pacing.take_leap() || catches_up;
         if leaps {
             self.local.capture(self.moment(now, setup));
         }
-        self.run_ticks(self.moment(now, setup), game, report);
+        self.run_ticks(self.moment(now, setup), game, log);
         if leaps {
             self.local.hide_leap(self.moment(now, setup));
         }
         self.local.prediction.timeline.seek_present(game.world);
-        self.local.tell(self.moment(now, setup), report);
-        self.send(now, setup, game.outbox, report);
-        self.send_messages(now, setup, game.outbox, report);
+        self.local.tell(self.moment(now, setup), log);
+        self.send(now, setup, game.outbox, log);
+        self.send_messages(now, setup, game.outbox, log);
     }
 
     fn moment<'a>(&self, now: Instant, setup: &'a Setup) -> Moment<'a> {
@@ -216,7 +216,7 @@ impl<W: World> ClientSession<W> {
     fn advance_clocks(&mut self, now: Instant, setup: &Setup) -> bool {
         let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, setup.config.input_delay);
-        presentation.remote.playout.advance(now, &link.server_rate, link.datagrams.rtt_min() / 2);
+        presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.rtt_min() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
         if link.has_stood_still(now) || catches_up {
@@ -228,7 +228,7 @@ impl<W: World> ClientSession<W> {
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
     /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
     /// the clock is what has not gone on as the server's has.
-    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
+    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
         let waited = now.since(*self.resyncing.get_or_insert(now));
         let compared = self.local.prediction.reconciler.compared();
         let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
@@ -239,25 +239,25 @@ impl<W: World> ClientSession<W> {
             self.local.capture(self.moment(now, setup));
             let until = if fits { until } else { self.link.place_anew(tick) };
             let from = Restart { tick, until, cursor: None };
-            self.local.restart(self.moment(now, setup), world, from, report);
+            self.local.restart(self.moment(now, setup), world, from, log);
             self.resyncing = None;
         }
     }
 
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way.
-    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
-        let state = self.local.begin_reconciliation(self.moment(now, setup), world, report);
+    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
+        let state = self.local.begin_reconciliation(self.moment(now, setup), world, log);
         match state {
             Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
                 let until = self.replay_until(tick);
                 let from = Restart { tick, until, cursor: None };
-                self.local.restart(self.moment(now, setup), world, from, report);
+                self.local.restart(self.moment(now, setup), world, from, log);
                 self.resyncing = None;
             }
-            _ => self.local.reconcile(self.moment(now, setup), world, state, report),
+            _ => self.local.reconcile(self.moment(now, setup), world, state, log),
         }
         if setup.rules.exact {
-            self.local.prediction.prove(world, &mut self.local.snapshots, report);
+            self.local.prediction.prove(world, &mut self.local.snapshots, log);
         }
     }
 
@@ -280,8 +280,8 @@ impl<W: World> ClientSession<W> {
     }
 
     /// Runs the ticks that have begun.
-    fn run_ticks(&mut self, moment: Moment<'_>, game: &mut Game<'_, W>, report: &mut UpdateLog) {
-        self.local.note_predicted(moment, &mut report.events);
+    fn run_ticks(&mut self, moment: Moment<'_>, game: &mut Game<'_, W>, log: &mut UpdateLog) {
+        self.local.note_predicted(moment, &mut log.events);
         while self.resyncing.is_none() && self.local.due(moment.at) > 0 {
             let tick = self.local.prediction.timeline.present();
             let presented = self.local.write_proxies(moment);
@@ -291,13 +291,13 @@ impl<W: World> ClientSession<W> {
                 self.link.pacing.note_tick(asked);
             }
             self.local.advance(game.world);
-            self.local.note_predicted(moment, &mut report.events);
-            report.ran.ticks += 1;
+            self.local.note_predicted(moment, &mut log.events);
+            log.ran.ticks += 1;
         }
     }
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
-    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
+    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, log: &mut UpdateLog) {
         let ClientSession { link: Link { datagrams, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
@@ -321,9 +321,9 @@ impl<W: World> ClientSession<W> {
         inputs.note_sent(newest);
         authority.note_sent(sequence, written.carried);
         step_messages.note_sent(sequence, written.messages);
-        report.stats.network.datagrams_sent += 1;
-        report.stats.inputs.sent += u64::from(written.inputs);
-        report.stats.network.bytes_sent += written.bytes as u64;
+        log.stats.network.datagrams_sent += 1;
+        log.stats.inputs.sent += u64::from(written.inputs);
+        log.stats.network.bytes_sent += written.bytes as u64;
     }
 
     /// Takes a message of the game's: one that is part of a step is part of that of the next input, here and on the server.
@@ -345,10 +345,10 @@ impl<W: World> ClientSession<W> {
         Ok(())
     }
 
-    fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, report: &mut UpdateLog) {
+    fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, log: &mut UpdateLog) {
         let (before, ticket) = (outbox.len(), self.link.datagrams.ticket);
-        report.stats.network.bytes_sent += self.messages.send(now, ticket, setup, outbox);
-        report.stats.network.datagrams_sent += (outbox.len() - before) as u64;
+        log.stats.network.bytes_sent += self.messages.send(now, ticket, setup, outbox);
+        log.stats.network.datagrams_sent += (outbox.len() - before) as u64;
     }
 
     /// How it fares.
@@ -388,7 +388,7 @@ impl<W: World> ClientSession<W> {
         stats.prediction.outcomes = self.local.snapshots.outcomes();
         stats.playout = PlayoutStats {
             delay_ticks: playout.delay_ticks(),
-            speed: playout.speed() / self.link.server_rate.speed(),
+            speed: playout.speed() / self.link.server_clock.speed(),
             orphans: self.local.snapshots.orphans() as u64,
         };
         stats

@@ -39,7 +39,7 @@ pub(super) struct ConnectionState<W: World> {
     differing: Option<&'static str>,
     /// The head of the snapshot that is being read, and the inputs of others in it.
     head: SnapshotHead,
-    told: RelayReader<W::Input>,
+    relayed: RelayReader<W::Input>,
 }
 
 enum Phase<W: World> {
@@ -52,8 +52,8 @@ impl<W: World> ConnectionState<W> {
     /// It asks to join.
     pub(super) fn asking(rules: &Rules, request: JoinRequest) -> ConnectionState<W> {
         let handshake = Box::new(Handshake::new::<W::Input>(rules, &request, None));
-        let membership = ConnectionState::with(ClientOrigin::New(request), Phase::Joining);
-        ConnectionState { handshake: Some(handshake), ..membership }
+        let connection = ConnectionState::with(ClientOrigin::New(request), Phase::Joining);
+        ConnectionState { handshake: Some(handshake), ..connection }
     }
 
     /// It has joined already, and its world is in state 0.
@@ -68,7 +68,14 @@ impl<W: World> ConnectionState<W> {
 
     fn with(origin: ClientOrigin, phase: Phase<W>) -> ConnectionState<W> {
         let (handshake, differing) = (None, None);
-        ConnectionState { origin, phase, handshake, differing, head: SnapshotHead::default(), told: RelayReader::new() }
+        ConnectionState {
+            origin,
+            phase,
+            handshake,
+            differing,
+            head: SnapshotHead::default(),
+            relayed: RelayReader::new(),
+        }
     }
 
     pub(super) fn origin(&self) -> &ClientOrigin {
@@ -109,7 +116,7 @@ impl<W: World> ConnectionState<W> {
         now: Instant,
         datagram: &[u8],
         setup: &Setup,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
         match DatagramKind::read(&mut reader)? {
@@ -124,19 +131,19 @@ impl<W: World> ConnectionState<W> {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
-                self.take_refusal(&refused, &setup.rules, report);
+                self.take_refusal(&refused, &setup.rules, log);
                 Ok(())
             }
             DatagramKind::Snapshot => {
                 self.head.stream(&mut reader)?;
-                self.told.read(&mut reader, &setup.input_widths)?;
-                self.take_snapshot(now, reader, setup, report)
+                self.relayed.read(&mut reader, &setup.input_widths)?;
+                self.take_snapshot(now, reader, setup, log)
             }
-            DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, setup, report),
+            DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, setup, log),
             DatagramKind::Shown => {
                 let mut head = ShownHead::default();
                 head.stream(&mut reader)?;
-                self.take_shown(now, head, reader, report)
+                self.take_shown(now, head, reader, log)
             }
             _ => Err(Malformed::OutOfRange("message")),
         }
@@ -148,14 +155,14 @@ impl<W: World> ConnectionState<W> {
         now: Instant,
         datagram: MessagesDatagram<'_>,
         setup: &Setup,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
         let ClientSession { link, messages, .. } = &mut **session;
         if !link.datagrams.accepts(datagram.head.ticket) {
             return Ok(());
         }
-        messages.receive(now, datagram, &setup.rules.messages, &mut report.coming_messages)
+        messages.receive(now, datagram, &setup.rules.messages, &mut log.coming_messages)
     }
 
     fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
@@ -174,7 +181,7 @@ impl<W: World> ConnectionState<W> {
 
     /// A client that asks may be refused until it is welcome, and after that when its join can't come to an end. One that plays is
     /// told when its place is gone, or there is too much to tell it.
-    fn take_refusal(&mut self, refused: &Refused, rules: &Rules, report: &mut UpdateLog) {
+    fn take_refusal(&mut self, refused: &Refused, rules: &Rules, log: &mut UpdateLog) {
         let Refused { nonce, why, part } = *refused;
         let is_end = matches!(why, Refusal::TooLarge | Refusal::TimedOut | Refusal::ByGame(_) | Refusal::Removed(_));
         let means_us = match &self.handshake {
@@ -188,14 +195,14 @@ impl<W: World> ConnectionState<W> {
             let parts = rules.parts_with::<W::Input>();
             self.differing = Some(parts.get(usize::from(part)).map_or(UNKNOWN_PART, |(name, _)| name));
         }
-        self.end(why, report);
-        report.coming.push(ClientEvent::Refused(why));
+        self.end(why, log);
+        log.coming.push(ClientEvent::Refused(why));
     }
 
     /// It asks and plays no more.
-    fn end(&mut self, why: Refusal, report: &mut UpdateLog) {
+    fn end(&mut self, why: Refusal, log: &mut UpdateLog) {
         if let Some(session) = self.session() {
-            report.stats.prediction.outcomes = session.local.snapshots.outcomes().at_end();
+            log.stats.prediction.outcomes = session.local.snapshots.outcomes().at_end();
         }
         (self.phase, self.handshake) = (Phase::Refused(why), None);
     }
@@ -206,19 +213,19 @@ impl<W: World> ConnectionState<W> {
         now: Instant,
         lists: BitReader<'_>,
         setup: &Setup,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let ConnectionState { phase, handshake, head, told, .. } = self;
+        let ConnectionState { phase, handshake, head, relayed, .. } = self;
         // Once another place was given, nothing is meant for the former one.
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
             && session.link.datagrams.accepts(head.ticket)
         {
-            return session.receive(now, SnapshotDatagram { head, told, lists }, setup, report);
+            return session.receive(now, SnapshotDatagram { head, relayed, lists }, setup, log);
         }
         let Some(handshake) = handshake else {
-            report.stats.network.refused += 1;
+            log.stats.network.refused += 1;
             return Ok(());
         };
         handshake.store(now, head, lists)
@@ -230,7 +237,7 @@ impl<W: World> ConnectionState<W> {
         now: Instant,
         head: ShownHead,
         records: BitReader<'_>,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let ConnectionState { phase, handshake, .. } = self;
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
@@ -238,24 +245,24 @@ impl<W: World> ConnectionState<W> {
             && !is_elsewhere
             && session.link.datagrams.accepts(head.ticket)
         {
-            return session.receive_shown(now, head, records, report);
+            return session.receive_shown(now, head, records, log);
         }
         let Some(handshake) = handshake else {
-            report.stats.network.refused += 1;
+            log.stats.network.refused += 1;
             return Ok(());
         };
         handshake.store_shown(head, records)
     }
 
     /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
-        self.join(now, setup, game, report);
+    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
+        self.join(now, setup, game, log);
         if let Phase::Playing(session) = &mut self.phase {
-            session.update(now, setup, game, report);
+            session.update(now, setup, game, log);
         }
     }
 
-    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, report: &mut UpdateLog) {
+    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
         if let (true, None, Some(request), Some(session)) =
@@ -268,23 +275,23 @@ impl<W: World> ConnectionState<W> {
         handshake.note_update(now);
         let is_first = matches!(self.phase, Phase::Joining);
         if let Some(why) = handshake.gives_up(setup.config.join_timeout).filter(|_| is_first) {
-            self.end(why, report);
-            report.events.push(ClientEvent::Refused(why));
+            self.end(why, log);
+            log.events.push(ClientEvent::Refused(why));
             return;
         }
         if handshake.resumes && !is_lost {
             self.handshake = None;
-            report.events.extend(self.session().map(|session| ClientEvent::Rejoined(session.local.player)));
+            log.events.extend(self.session().map(|session| ClientEvent::Rejoined(session.local.player)));
             return;
         }
         handshake.write_hello(now, game.outbox);
         if !handshake.resumes {
-            self.start(now, setup, game.world, report);
+            self.start(now, setup, game.world, log);
         }
     }
 
     /// Starts a session, as soon as enough has come for it.
-    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, report: &mut UpdateLog) {
+    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
@@ -292,9 +299,9 @@ impl<W: World> ConnectionState<W> {
         datagrams.start_with_rtt(now, start.rtt);
         let moment = Moment { now, at: start.at, setup };
         let mut session = ClientSession::new(moment, start.player, datagrams, handshake.into_snapshots());
-        session.start(world, self.session_mut(), setup, report);
+        session.start(world, self.session_mut(), setup, log);
         self.phase = Phase::Playing(Box::new(session));
-        report.events.push(ClientEvent::Joined(start.player));
+        log.events.push(ClientEvent::Joined(start.player));
     }
 
     /// Writes the datagram that tells the server good-bye, if there is a session.

@@ -33,8 +33,8 @@ pub use tap::ClientTap;
 pub struct Client<W: World> {
     setup: Setup,
     clock: MonotonicClock,
-    membership: ConnectionState<W>,
-    report: UpdateLog,
+    connection: ConnectionState<W>,
+    log: UpdateLog,
     /// Whether anything has come or happened.
     used: bool,
     tap: Option<Box<dyn ClientTap<W>>>,
@@ -52,8 +52,8 @@ impl<W: World> Client<W> {
         rules.assert_possible();
         let request = request.into();
         let setup = Setup::new::<W::Input>(rules, config, request.seat());
-        let membership = ConnectionState::asking(&setup.rules, request);
-        Client::with(setup, membership, Instant::ZERO)
+        let connection = ConnectionState::asking(&setup.rules, request);
+        Client::with(setup, connection, Instant::ZERO)
     }
 
     /// A client that has joined already, and whose world is in state 0. For tests and replays; the server is told by
@@ -64,12 +64,12 @@ impl<W: World> Client<W> {
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
         let setup = Setup::new::<W::Input>(rules, config, Seat::Player);
-        let membership = ConnectionState::joined(&setup, joined, world);
-        Client::with(setup, membership, joined.now)
+        let connection = ConnectionState::joined(&setup, joined, world);
+        Client::with(setup, connection, joined.now)
     }
 
-    fn with(setup: Setup, membership: ConnectionState<W>, now: Instant) -> Client<W> {
-        Client { setup, clock: MonotonicClock::new(now), membership, report: UpdateLog::new(), used: false, tap: None }
+    fn with(setup: Setup, connection: ConnectionState<W>, now: Instant) -> Client<W> {
+        Client { setup, clock: MonotonicClock::new(now), connection, log: UpdateLog::new(), used: false, tap: None }
     }
 
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -79,12 +79,12 @@ impl<W: World> Client<W> {
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
         self.used = true;
         self.tell_tap(|tap, client| tap.receive(client, now, datagram));
-        let network = &mut self.report.stats.network;
+        let network = &mut self.log.stats.network;
         network.datagrams_received += 1;
         network.bytes_received += datagram.len() as u64;
         let now = self.clock.note(now);
-        let result = self.membership.receive(now, datagram, &self.setup, &mut self.report);
-        self.report.stats.network.refused += u64::from(result.is_err());
+        let result = self.connection.receive(now, datagram, &self.setup, &mut self.log);
+        self.log.stats.network.refused += u64::from(result.is_err());
         result
     }
 
@@ -118,11 +118,11 @@ impl<W: World> Client<W> {
 
     fn advance(&mut self, now: Instant, mut game: Game<'_, W>) {
         let now = self.clock.note(now);
-        let Client { setup, membership, report, .. } = self;
-        report.begin();
+        let Client { setup, connection, log, .. } = self;
+        log.begin();
         setup.curves.usual = setup.config.curve;
-        membership.update(now, setup, &mut game, report);
-        for event in &report.events {
+        connection.update(now, setup, &mut game, log);
+        for event in &log.events {
             if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
                 setup.curves.forget(*entity);
             }
@@ -146,7 +146,7 @@ impl<W: World> Client<W> {
 
     /// The same with a reason of at most 120 bytes, else it is cut: [`Departure::GoodBye`](crate::session::Departure::GoodBye).
     pub fn leave_with(&self, reason: &str, outbox: &mut Outbox) {
-        self.membership.leave(reason.into(), outbox);
+        self.connection.leave(reason.into(), outbox);
     }
 
     /// What both ends have agreed on.
@@ -248,7 +248,7 @@ impl<W: World> Client<W> {
     /// As [`send`](Client::send); it panics when there is no kind of this number.
     pub fn send_bytes(&mut self, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
         self.tell_tap(|tap, client| tap.send(client, kind, bytes));
-        let session = self.membership.session_mut().ok_or(SendError::NotPlaying)?;
+        let session = self.connection.session_mut().ok_or(SendError::NotPlaying)?;
         session.push_message(kind, bytes, &self.setup)
     }
 
@@ -265,8 +265,8 @@ impl<W: World> Client<W> {
     /// One of the calls that have names of their own, as data: what a tap was told can be called again.
     pub fn call(&mut self, call: &ClientCall) {
         self.tell_tap(|tap, client| tap.call(client, call));
-        let Client { setup, membership, .. } = self;
-        let authority = membership.session_mut().map(|session| &mut session.local.authority);
+        let Client { setup, connection, .. } = self;
+        let authority = connection.session_mut().map(|session| &mut session.local.authority);
         let tell = |what: &dyn Fn(&mut HeldEntities)| authority.into_iter().for_each(what);
         match *call {
             ClientCall::Predict(player, yes) => setup.predict(player, yes),
@@ -281,21 +281,21 @@ impl<W: World> Client<W> {
 
     /// What the last update did, with the state at `now`.
     pub fn frame(&self, now: Instant) -> Frame<'_> {
-        let UpdateLog { ran, corrections, events, messages, .. } = &self.report;
+        let UpdateLog { ran, corrections, events, messages, .. } = &self.log;
         let (state, tick) = (self.state(now), self.tick());
         Frame { state, tick, ticks: ran.ticks, resimulated: ran.resimulated, corrections, events, messages }
     }
 
     /// How it fares at `now`.
     pub fn state(&self, now: Instant) -> ClientState {
-        self.membership.state(self.clock.at(now))
+        self.connection.state(self.clock.at(now))
     }
 
     /// Which part of the [`Rules`] is not the server's, where that is why it
     /// [refused](crate::session::Refusal::Rules) this client: `tick rate`, `exact`, `components`, `input`, `messages`, or the name of a
     /// [`Fingerprint`](crate::session::Fingerprint).
     pub fn differing(&self) -> Option<&'static str> {
-        self.membership.differing()
+        self.connection.differing()
     }
 
     /// The local player; `None` before the session begins.
@@ -361,7 +361,7 @@ impl<W: World> Client<W> {
 
     /// Counters and measurements since the session began.
     pub fn stats(&self) -> ClientStats {
-        let counted = self.report.stats;
+        let counted = self.log.stats;
         self.session().map_or(counted, |session| session.measured(counted))
     }
 
@@ -369,7 +369,7 @@ impl<W: World> Client<W> {
     /// ways. A measure of memory: everything else is a ring of fixed length, or one for each entity.
     pub fn kept(&self) -> usize {
         let of_session = |session: &ClientSession<W>| session.local.prediction.kept() + session.messages.kept();
-        self.report.kept() + self.session().map_or(0, of_session)
+        self.log.kept() + self.session().map_or(0, of_session)
     }
 
     /// Lets `tap` hear everything that this client is given, as long as it lives.
@@ -378,7 +378,7 @@ impl<W: World> Client<W> {
     /// When it has received or updated already: what is heard begins with its construction.
     pub fn set_tap(&mut self, mut tap: Box<dyn ClientTap<W>>) {
         assert!(!self.used, "a tap is set before the first datagram and the first update");
-        tap.begin(self, self.membership.origin().clone());
+        tap.begin(self, self.connection.origin().clone());
         self.tap = Some(tap);
     }
 
@@ -390,7 +390,7 @@ impl<W: World> Client<W> {
     }
 
     fn session(&self) -> Option<&ClientSession<W>> {
-        self.membership.session()
+        self.connection.session()
     }
 
     fn moment(&self, session: &ClientSession<W>, now: Instant) -> Moment<'_> {

@@ -42,11 +42,11 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// What there was of an earlier session ends.
-    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, report: &mut UpdateLog) {
+    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, log: &mut UpdateLog) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
-            report.stats.prediction.withdrawn += former.presentation.end_all(&mut report.events);
+            log.stats.prediction.withdrawn += former.presentation.end_all(&mut log.events);
             self.prediction.timeline.follow(&former.prediction.timeline);
         }
     }
@@ -85,12 +85,12 @@ impl<W: World> LocalWorld<W> {
         &mut self,
         moment: Moment<'_>,
         world: &mut W,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Option<Tick> {
         self.prediction.timeline.allow(self.budget(moment));
         if moment.setup.rules.exact {
             self.capture(moment);
-            self.revise(moment, world, report);
+            self.revise(moment, world, log);
         }
         let chosen = self.prediction.state_to_compare(&mut self.snapshots);
         self.capture(moment);
@@ -98,25 +98,25 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
-    pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, report: &mut UpdateLog) {
+    pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
         if let Some(tick) = state {
-            self.compare(moment.setup, world, tick, report);
-            self.switch(moment, world, tick, report);
+            self.compare(moment.setup, world, tick, log);
+            self.switch(moment, world, tick, log);
         }
-        self.revise(moment, world, report);
+        self.revise(moment, world, log);
     }
 
-    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, report: &mut UpdateLog) {
+    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, log: &mut UpdateLog) {
         let (found, span) = self.prediction.compare(tick, &self.snapshots, setup);
         self.snapshots.settle_compared(tick, &found);
-        report.stats.prediction.misprediction_m = found.misprediction_m;
+        log.stats.prediction.misprediction_m = found.misprediction_m;
         if found.different + found.surplus > 0 {
-            self.prediction.correct(world, span, setup, report);
+            self.prediction.correct(world, span, setup, log);
         }
     }
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
-    fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, report: &mut UpdateLog) {
+    fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.window(&Sources::new(moment, &prediction.timeline, snapshots, authority));
@@ -124,15 +124,15 @@ impl<W: World> LocalWorld<W> {
         if prediction.choose(&known, moment.setup) {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
             presentation.capture_others(&sources, prediction.wanted());
-            prediction.switch(world, tick, snapshots, report);
+            prediction.switch(world, tick, snapshots, log);
         }
     }
 
     /// Simulates again what is known to have been otherwise, within the budget, and lands what has reached the present.
-    fn revise(&mut self, moment: Moment<'_>, world: &mut W, report: &mut UpdateLog) {
-        self.prediction.revise(report);
-        if self.prediction.resimulate(world, self.budget(moment), report) {
-            self.land(moment, report);
+    fn revise(&mut self, moment: Moment<'_>, world: &mut W, log: &mut UpdateLog) {
+        self.prediction.revise(log);
+        if self.prediction.resimulate(world, self.budget(moment), log) {
+            self.land(moment, log);
         }
     }
 
@@ -147,14 +147,14 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Starts again from a state, without comparing, and replays the stored inputs.
-    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, from: Restart, report: &mut UpdateLog) {
+    pub(super) fn restart(&mut self, moment: Moment<'_>, world: &mut W, from: Restart, log: &mut UpdateLog) {
         let cursor = self.presentation.remote.playout.at_instant(moment.now);
-        self.prediction.restart(world, Restart { cursor, ..from }, &mut self.snapshots, report);
-        self.land(moment, report);
+        self.prediction.restart(world, Restart { cursor, ..from }, &mut self.snapshots, log);
+        self.land(moment, log);
     }
 
     /// The corrections that have reached the present: their visual offsets, and their records.
-    fn land(&mut self, moment: Moment<'_>, report: &mut UpdateLog) {
+    fn land(&mut self, moment: Moment<'_>, log: &mut UpdateLog) {
         if self.prediction.reconciler.corrections.is_empty() {
             return self.presentation.keep();
         }
@@ -165,7 +165,7 @@ impl<W: World> LocalWorld<W> {
         let Prediction { reconciler, timeline, .. } = &mut self.prediction;
         reconciler.follow(self.presentation.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
         for pending in reconciler.corrections.land() {
-            report.correct(pending.landed(timeline.present(), self.presentation.landed(pending.entity)));
+            log.correct(pending.landed(timeline.present(), self.presentation.landed(pending.entity)));
         }
     }
 
@@ -214,18 +214,18 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Tells what the update has brought: at its end, when the world stands at the present.
-    pub(super) fn tell(&mut self, moment: Moment<'_>, report: &mut UpdateLog) {
+    pub(super) fn tell(&mut self, moment: Moment<'_>, log: &mut UpdateLog) {
         let compared = self.prediction.reconciler.compared();
         let (sources, presentation) = self.split(moment);
         presentation.confirm(sources.snapshots.get(compared).into_iter(), sources.snapshots);
         presentation.pass(&sources);
-        presentation.take_events(&mut report.events);
+        presentation.take_events(&mut log.events);
         let cursor = presentation.remote.playout.at_instant(moment.now);
-        self.prediction.settle_effects(&self.snapshots, cursor, report);
-        self.prediction.settle_changes(moment.setup, &self.snapshots, cursor, report);
+        self.prediction.settle_effects(&self.snapshots, cursor, log);
+        self.prediction.settle_changes(moment.setup, &self.snapshots, cursor, log);
         let (sources, presentation) = self.split(moment);
-        report.stats.prediction.withdrawn += presentation.finish(&sources, compared);
-        presentation.take_events(&mut report.events);
+        log.stats.prediction.withdrawn += presentation.finish(&sources, compared);
+        presentation.take_events(&mut log.events);
         let interval = self.presentation.remote.playout.interval_ticks();
         self.snapshots.end_update(cursor, interval);
     }

@@ -257,7 +257,7 @@ impl<W: World> Server<W> {
 
     /// What the last update did.
     pub fn frame(&self) -> ServerFrame<'_> {
-        self.pipeline.frame.frame(self.pipeline.schedule.next())
+        self.pipeline.log.frame(self.pipeline.schedule.next())
     }
 
     /// When the next tick begins, on the caller's clock: until then an update does nothing but answer hellos and notice who

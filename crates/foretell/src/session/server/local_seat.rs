@@ -34,7 +34,7 @@ pub(in crate::session) struct LocalStep<'a> {
     pub(super) tick: Tick,
     pub(super) state: &'a AuthoritativeState,
     pub(super) authority: &'a SharedMode,
-    pub(super) sight: InterestSettings<'a>,
+    pub(super) interest_settings: InterestSettings<'a>,
     pub(super) output: &'a StepOutput,
 }
 
@@ -46,7 +46,7 @@ impl LocalStep<'_> {
 
     /// What of that state the player sees: as much as a client of theirs would be told.
     pub fn look(&self, sight: &mut LocalSight, into: &mut Rows) {
-        let LocalStep { player, tick, state, authority, sight: settings, .. } = *self;
+        let LocalStep { player, tick, state, authority, interest_settings: settings, .. } = *self;
         sight.look(player, LocalLook { tick, state, authority, settings }, into);
     }
 

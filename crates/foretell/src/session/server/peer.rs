@@ -14,7 +14,7 @@ use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat}
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
-    pub link: PeerAcks,
+    pub acks: PeerAcks,
     pub buffer: InputBuffer<I>,
     pub arrivals: Arrivals,
     pub step_messages: IncomingStepMessages,
@@ -30,7 +30,7 @@ impl<I: Copy + Default> Peer<I> {
     /// One whose first input may be of the tick `start`.
     pub fn new(start: Tick, messages: &Messages) -> Peer<I> {
         Peer {
-            link: PeerAcks::default(),
+            acks: PeerAcks::default(),
             buffer: InputBuffer::new(start),
             arrivals: Arrivals::new(),
             step_messages: IncomingStepMessages::default(),
@@ -55,7 +55,7 @@ impl<I: Copy + Default> Peer<I> {
 
     /// Somebody else plays here from now on, who may have nothing of what was sent; what waits is of who was here before.
     pub fn take_over(&mut self) {
-        self.link = PeerAcks::default();
+        self.acks = PeerAcks::default();
         self.buffer.forget_waiting();
         self.step_messages.forget_client();
         self.arrivals.forget();
@@ -67,7 +67,7 @@ impl<I: Copy + Default> Peer<I> {
     /// A hello has come, from where it plays if `is_here`: who asks may have nothing to tell anything against.
     pub fn note_hello(&mut self, is_here: bool) {
         if is_here {
-            self.link.note_hello();
+            self.acks.note_hello();
         }
         self.replica.name_baseline(None);
     }
@@ -78,7 +78,7 @@ impl<I: Copy + Default> Peer<I> {
             // It was never sent.
             return self.counters.stats.offences.note(Offence::Acknowledgement);
         }
-        self.link.acknowledge(tick);
+        self.acks.acknowledge(tick);
         self.buffer.acknowledge(tick);
         self.step_messages.acknowledge(tick);
         self.replica.acknowledge(tick);

@@ -74,22 +74,22 @@ mod tests {
 
     #[test]
     fn a_number_far_ahead_is_newer_after_a_silence_alone() {
-        let mut link = PeerAcks::default();
+        let mut acks = PeerAcks::default();
         let at = |millis: u64| Instant::from_micros(millis * 1000);
-        assert!(link.note(65_535, at(0)) && link.note(3, at(1)));
-        assert!(!link.note(2, at(2)) && !link.note(3, at(2)), "older, or a copy");
-        assert!(!link.note(2000, at(3)));
-        assert!(link.note(2000, at(1001)));
+        assert!(acks.note(65_535, at(0)) && acks.note(3, at(1)));
+        assert!(!acks.note(2, at(2)) && !acks.note(3, at(2)), "older, or a copy");
+        assert!(!acks.note(2000, at(3)));
+        assert!(acks.note(2000, at(1001)));
     }
 
     #[test]
     fn who_is_never_heard_is_sent_a_number_of_snapshots_after_each_hello() {
-        let mut link = PeerAcks::default();
-        let count = |link: &mut PeerAcks| (0..100).filter(|_| link.may_send()).count();
-        assert_eq!([count(&mut link), count(&mut link)], [64, 0]);
-        link.note_hello();
-        assert_eq!(count(&mut link), 64);
-        assert!(link.note(0, Instant::ZERO));
-        assert_eq!(count(&mut link), 100);
+        let mut acks = PeerAcks::default();
+        let count = |acks: &mut PeerAcks| (0..100).filter(|_| acks.may_send()).count();
+        assert_eq!([count(&mut acks), count(&mut acks)], [64, 0]);
+        acks.note_hello();
+        assert_eq!(count(&mut acks), 64);
+        assert!(acks.note(0, Instant::ZERO));
+        assert_eq!(count(&mut acks), 100);
     }
 }

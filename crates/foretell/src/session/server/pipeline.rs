@@ -42,8 +42,8 @@ pub(super) struct Pipeline<I> {
     pub state: AuthoritativeState,
     pub authority: SharedMode,
     exact: ExactSession,
-    downlink: StateSender<I>,
-    pub frame: UpdateLog,
+    state_sender: StateSender<I>,
+    pub log: UpdateLog,
     /// With the inputs of those who have left.
     totals: ServerTotals,
 }
@@ -60,8 +60,8 @@ impl<I: Input> Pipeline<I> {
             state: AuthoritativeState::new(&rules.schema),
             authority: SharedMode::new(&rules.schema, rules.tick_rate),
             exact: ExactSession::new(rules),
-            downlink: StateSender::new(rules),
-            frame: UpdateLog::with_room(),
+            state_sender: StateSender::new(rules),
+            log: UpdateLog::with_room(),
             totals: ServerTotals::default(),
             settings,
         }
@@ -95,7 +95,7 @@ impl<I: Input> Pipeline<I> {
     /// Goes on to `now`. Returns that without the steps back of the caller's clock.
     pub fn begin_update(&mut self, now: Instant) -> Instant {
         let now = self.schedule.note(now);
-        self.frame.begin();
+        self.log.begin();
         self.schedule.advance(now);
         now
     }
@@ -119,7 +119,7 @@ impl<I: Input> Pipeline<I> {
             return;
         }
         let first = self.schedule.next();
-        self.frame.note_own(ServerEvent::SkippedTicks(skipped));
+        self.log.note_own(ServerEvent::SkippedTicks(skipped));
         self.exact.note_unforeseen(first.next());
         for Member { peer, .. } in self.roster.joined_mut() {
             peer.skip_to(first);
@@ -137,9 +137,10 @@ impl<I: Input> Pipeline<I> {
 
     /// What a step that is over has brought about, as a player who sits at the server may see it.
     pub fn local_step<'a>(&'a self, world: &'a impl World, player: PlayerId) -> LocalStep<'a> {
-        let Pipeline { settings, state, authority, simulation, .. } = self;
-        let sight = InterestSettings::new(settings, world.interest_rules());
-        LocalStep { player, tick: self.schedule.next(), state, authority, sight, output: simulation.output() }
+        let Pipeline { settings, schedule, state, authority, simulation, .. } = self;
+        let interest_settings = InterestSettings::new(settings, world.interest_rules());
+        let (tick, output) = (schedule.next(), simulation.output());
+        LocalStep { player, tick, state, authority, interest_settings, output }
     }
 
     /// Lets those join who ask to, where the game does: it is asked with the world as the next step finds it.
@@ -159,7 +160,7 @@ impl<I: Input> Pipeline<I> {
         }
         let lead = |member: &Member<Peer<I>>| {
             let Member { player, peer, .. } = member;
-            let round_trip = peer.link.acknowledged().map(|known| tick.since(known));
+            let round_trip = peer.acks.acknowledged().map(|known| tick.since(known));
             let ahead = peer.buffer.newest().map_or(0, |newest| newest.since(tick));
             let is_heard = self.roster.silence(member) < HEARD_OF_LATE;
             Lead { player: *player, ticks: round_trip.map(|round_trip| round_trip + ahead).filter(|_| is_heard) }
@@ -186,39 +187,41 @@ impl<I: Input> Pipeline<I> {
             step.on_canonical(exact.is_canonical(tick))
         });
         state.publish(world);
-        let (output, sight) = (simulation.output(), InterestSettings::new(settings, world.interest_rules()));
+        let output = simulation.output();
+        let interest_settings = InterestSettings::new(settings, world.interest_rules());
+        let report = StepReport { tick, output, state, interest_settings };
         for Member { player, peer, .. } in roster.joined_mut().filter(|member| !member.place.is_local()) {
-            peer.replica.note_step(*player, peer.link.acknowledged(), StepReport { tick, output, state, sight });
+            peer.replica.note_step(*player, peer.acks.acknowledged(), report);
         }
         state.settle(tick.next());
         state.note_contacts(tick, &output.contacts);
-        let told = self.frame.receipts().len();
+        let told = self.log.receipts().len();
         for receipt in output.hits.iter().map(|hit| receipt(hit, tick, rate, roster)) {
             self.totals.hits.note(&receipt);
-            self.frame.note_receipt(receipt);
+            self.log.note_receipt(receipt);
         }
         if roster.settle_turnover() {
             exact.note_unforeseen(tick.next());
         }
         self.messages().tell_receipts(told);
-        self.frame.note_step();
+        self.log.note_step();
         self.schedule.finish_tick();
         self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));
     }
 
     /// Sends messages, and the published state of `world`, if it is one that is sent.
     pub fn send(&mut self, now: Instant, world: &impl World, outbox: &mut Outbox) {
-        let Pipeline { settings, schedule, roster, state, authority, exact, downlink, frame, .. } = self;
-        downlink.send_all(SendRound {
+        let Pipeline { settings, schedule, roster, state, authority, exact, state_sender, log, .. } = self;
+        state_sender.send_all(SendRound {
             now,
             settings,
             schedule,
             state,
             authority,
             exact,
-            sight: InterestSettings::new(settings, world.interest_rules()),
+            interest_settings: InterestSettings::new(settings, world.interest_rules()),
             roster,
-            frame,
+            log,
             outbox,
         });
         if self.settings.is_sent(self.schedule.next()) {
@@ -228,13 +231,13 @@ impl<I: Input> Pipeline<I> {
 
     /// The messages of all players.
     pub fn messages(&mut self) -> PlayerMessages<'_, I> {
-        let Pipeline { settings, roster, frame, schedule, .. } = self;
-        PlayerMessages { settings, roster, frame, next: schedule.next() }
+        let Pipeline { settings, roster, log, schedule, .. } = self;
+        PlayerMessages { settings, roster, log, next: schedule.next() }
     }
 
     /// The update is over.
     pub fn finish_update(&mut self) {
-        self.frame.finish();
+        self.log.finish();
     }
 
     /// With the inputs of those who are here.
@@ -248,7 +251,7 @@ impl<I: Input> Pipeline<I> {
     pub fn kept(&self) -> usize {
         let of_peer = |peer: &Peer<I>| peer.buffer.kept() + peer.step_messages.kept() + peer.messages.kept();
         let of_peers: usize = self.roster.members().iter().map(|member| of_peer(&member.peer)).sum();
-        of_peers + self.state.kept() + self.roster.kept() + self.frame.kept()
+        of_peers + self.state.kept() + self.roster.kept() + self.log.kept()
     }
 
     /// How many may be admitted now.
@@ -284,7 +287,7 @@ impl<I: Input> Pipeline<I> {
         peer.skip_to(self.schedule.first_kept(now));
         let anchor = peer.buffer.next();
         self.datagram.read(reader, anchor, &self.settings.rules.messages)?;
-        let is_newer = peer.link.note(self.datagram.sequence(), now);
+        let is_newer = peer.acks.note(self.datagram.sequence(), now);
         if is_newer {
             let is_player = !peer.spectates();
             peer.replica.want_exact(self.datagram.exact_within_m().filter(|_| is_player));
@@ -305,7 +308,7 @@ impl<I: Input> Pipeline<I> {
 
     /// Takes over what the datagram says of inputs and entities; `is_newer` if it was sent after all that came before.
     fn take_inputs(&mut self, now: Instant, player: PlayerId, is_newer: bool) {
-        let Pipeline { settings, schedule, roster, datagram, state, authority, exact, frame, .. } = self;
+        let Pipeline { settings, schedule, roster, datagram, state, authority, exact, log, .. } = self;
         let Some(Member { peer, place, .. }) = roster.member_mut(player) else { return };
         let (next, newest) = (schedule.next(), datagram.newest());
         peer.counters.stats.datagrams_received += 1;
@@ -313,7 +316,7 @@ impl<I: Input> Pipeline<I> {
             peer.counters.note_heard();
         }
         if is_newer {
-            exact.note_agreement(player, peer.link.acknowledged(), datagram.disagrees(next));
+            exact.note_agreement(player, peer.acks.acknowledged(), datagram.disagrees(next));
         }
         if peer.spectates() {
             let is_honest = datagram.is_of_spectator();
@@ -323,7 +326,7 @@ impl<I: Input> Pipeline<I> {
         if is_newer {
             let at = schedule.at(now);
             peer.arrivals.note(newest, TickTime::start_of(newest) - at);
-            if let Some(state) = peer.link.acknowledged() {
+            if let Some(state) = peer.acks.acknowledged() {
                 let presented = datagram.inputs().last().and_then(|input| input.presented);
                 let sequence = datagram.sequence();
                 peer.view_age.note(ViewSample { sequence, newest, presented, state, at, now });
@@ -331,21 +334,21 @@ impl<I: Input> Pipeline<I> {
         }
         for offered in datagram.inputs() {
             if peer.offer(offered) {
-                frame.note_late(LateInput { player, tick: offered.tick, by: schedule.lateness(offered.tick, now) });
+                log.note_late(LateInput { player, tick: offered.tick, by: schedule.lateness(offered.tick, now) });
             }
         }
         let refused = peer.step_messages.take(player, datagram.messages(), &settings.rules.messages, next);
         let offences = &mut peer.counters.stats.offences;
         offences.note_times(Offence::Message, refused);
         let mut sender = Sender { player, offences, now, newest, next, held_max: settings.held_max() };
-        authority.receive(&mut sender, datagram.shared(), state, frame);
+        authority.receive(&mut sender, datagram.shared(), state, log);
     }
 
     /// Tells all parts who has come, gone and moved.
     fn follow_roster(&mut self) {
-        let Pipeline { settings, schedule, roster, exact, authority, totals, frame, .. } = self;
+        let Pipeline { settings, schedule, roster, exact, authority, totals, log, .. } = self;
         let (messages, next) = (&settings.rules.messages, schedule.next());
-        RosterChanges { messages, next, roster, exact, authority, totals, frame }.follow();
+        RosterChanges { messages, next, roster, exact, authority, totals, log }.follow();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).
@@ -363,8 +366,8 @@ impl<I: Input> Pipeline<I> {
 
     /// Takes what clients have captured of what they hold into the world, and back what they hold no more.
     fn adopt_held(&mut self, world: &mut impl World, tick: Tick) {
-        let Pipeline { roster, state, authority, frame, .. } = self;
-        if let Some(rows) = authority.advance(tick, state, roster, frame) {
+        let Pipeline { roster, state, authority, log, .. } = self;
+        if let Some(rows) = authority.advance(tick, state, roster, log) {
             world.adopt(rows);
             state.publish(world);
             state.settle(tick.next());
@@ -380,7 +383,7 @@ impl<I: Input> Pipeline<I> {
         for index in (0..self.roster.members().len()).rev() {
             let Member { player, peer, place } = &self.roster.members()[index];
             let untold_ticks = peer.replica.untold_in_a_row().saturating_mul(interval_ticks);
-            let is_new = untold_ticks > 0 && peer.link.acknowledged().is_none();
+            let is_new = untold_ticks > 0 && peer.acks.acknowledged().is_none();
             if !place.is_lost() && (is_new || untold_ticks >= patience_ticks) {
                 let player = *player;
                 self.roster.turn_away(player);

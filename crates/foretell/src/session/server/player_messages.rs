@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub(super) struct PlayerMessages<'a, I> {
     pub settings: &'a Settings,
     pub roster: &'a mut Roster<Peer<I>>,
-    pub frame: &'a mut UpdateLog,
+    pub log: &'a mut UpdateLog,
     /// The tick that is stepped next.
     pub next: Tick,
 }
@@ -27,16 +27,16 @@ impl<I: Input> PlayerMessages<'_, I> {
     pub fn receive(self, now: Instant, address: PeerId, reader: BitReader<'_>) -> Result<(), Malformed> {
         let datagram = MessagesDatagram::read(reader)?;
         let Some(player) = self.roster.speaker(address, datagram.head.ticket) else { return Ok(()) };
-        let PlayerMessages { settings: Settings { rules, config }, roster, frame, .. } = self;
+        let PlayerMessages { settings: Settings { rules, config }, roster, log, .. } = self;
         let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
-        let (kinds, messages) = (&rules.messages, frame.messages_mut());
+        let (kinds, messages) = (&rules.messages, log.messages_mut());
         let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
         let taken = peer.messages.receive(now, datagram, config.message_rate_max, &mut inbox);
         let offences = &mut peer.counters.stats.offences;
         offences.note_times(Offence::Message, inbox.senseless);
         match taken? {
             Taken::In(fates) => peer.replica.allowance().note(fates, now),
-            Taken::OfAnother => frame.note(ServerEvent::MessagesReset(player)),
+            Taken::OfAnother => log.note(ServerEvent::MessagesReset(player)),
             Taken::TooMuch => offences.note(Offence::Message),
         }
         Ok(())
@@ -45,9 +45,9 @@ impl<I: Input> PlayerMessages<'_, I> {
     /// Tells the receipts of a step, those after the first `told` of the update, to who shot and who was hit, where there is such a
     /// message.
     pub fn tell_receipts(self, told: usize) {
-        let PlayerMessages { settings, roster, frame, .. } = self;
+        let PlayerMessages { settings, roster, log, .. } = self;
         let Some(kind) = settings.rules.messages.find::<HitReceipt>() else { return };
-        for receipt in &frame.receipts()[told..] {
+        for receipt in &log.receipts()[told..] {
             let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
             let other = Some(victim).filter(|victim| *victim != shooter);
             for player in [shooter].into_iter().chain(other) {
@@ -68,7 +68,7 @@ impl<I: Input> PlayerMessages<'_, I> {
         let content = kind.decode(bytes).ok_or(SendError::Senseless)?;
         let message = ReceivedMessage::new(player, kind, content);
         if kind.delivery() != Delivery::InStep {
-            self.frame.messages_mut().push(message);
+            self.log.messages_mut().push(message);
             return Ok(());
         }
         let Member { peer, .. } = self.roster.member_mut(player).ok_or(SendError::NotPlaying)?;

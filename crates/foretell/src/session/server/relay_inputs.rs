@@ -78,7 +78,7 @@ impl<I: Input> InputRelay<I> {
         terms: RelayTerms<'_>,
     ) -> PlayerId {
         let peer = &members[receiver].peer;
-        let acknowledged = peer.link.acknowledged().unwrap_or(Tick::ZERO);
+        let acknowledged = peer.acks.acknowledged().unwrap_or(Tick::ZERO);
         let covered = if terms.is_exact { RELAYED_TICKS_MAX } else { SNAPSHOTS_COVERED * terms.interval };
         let since = acknowledged.max(terms.tick.back(covered).unwrap_or(Tick::ZERO));
         let mut begin = peer.relay_from;

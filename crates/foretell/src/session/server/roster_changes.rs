@@ -19,7 +19,7 @@ pub(super) struct RosterChanges<'a, I> {
     pub exact: &'a mut ExactSession,
     pub authority: &'a mut SharedMode,
     pub totals: &'a mut ServerTotals,
-    pub frame: &'a mut UpdateLog,
+    pub log: &'a mut UpdateLog,
 }
 
 impl<I: Input> RosterChanges<'_, I> {
@@ -73,7 +73,7 @@ impl<I: Input> RosterChanges<'_, I> {
                     Some(ServerEvent::Refused { peer, player, why })
                 }
             };
-            event.into_iter().for_each(|event| self.frame.note(event));
+            event.into_iter().for_each(|event| self.log.note(event));
         }
     }
 

@@ -26,9 +26,9 @@ pub(super) struct SendRound<'a, I> {
     pub state: &'a AuthoritativeState,
     pub authority: &'a SharedMode,
     pub exact: &'a mut ExactSession,
-    pub sight: InterestSettings<'a>,
+    pub interest_settings: InterestSettings<'a>,
     pub roster: &'a mut Roster<Peer<I>>,
-    pub frame: &'a mut UpdateLog,
+    pub log: &'a mut UpdateLog,
     pub outbox: &'a mut Outbox,
 }
 
@@ -55,7 +55,7 @@ impl<I: Input> StateSender<I> {
             if place.is_lost() || place.is_local() || !place.has_joined() {
                 continue;
             }
-            let (player, known) = (*player, peer.link.acknowledged());
+            let (player, known) = (*player, peer.acks.acknowledged());
             if is_sent {
                 allow(&mut round, index);
             }
@@ -78,7 +78,7 @@ impl<I: Input> StateSender<I> {
 
     /// Sends the state `tick` to one player.
     fn send(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick, form: Form) {
-        if !round.roster.members_mut()[index].peer.link.may_send() {
+        if !round.roster.members_mut()[index].peer.acks.may_send() {
             return;
         }
         self.write_head(round, index, tick);
@@ -90,7 +90,7 @@ impl<I: Input> StateSender<I> {
             state: round.state,
             authority: round.authority,
             form,
-            sight: round.sight,
+            interest_settings: round.interest_settings,
             rate: rules.tick_rate,
             now: round.now,
         };
@@ -102,14 +102,14 @@ impl<I: Input> StateSender<I> {
         let mut to = Receiver {
             player: *player,
             address,
-            known: peer.link.acknowledged().unwrap_or(Tick::ZERO),
+            known: peer.acks.acknowledged().unwrap_or(Tick::ZERO),
             replica: &mut peer.replica,
             head: &mut self.head,
             relayed: relay_from.map(|_| self.relay.encoded()),
         };
         let report = self.replication.send(&mut to, &snapshot, round.outbox);
         if report.is_newly_crowded {
-            round.frame.note_own(ServerEvent::SnapshotTooLarge(*player));
+            round.log.note_own(ServerEvent::SnapshotTooLarge(*player));
         }
         if let Some(bytes) = report.bytes {
             peer.counters.stats.snapshots_sent += 1;
@@ -150,9 +150,9 @@ impl<I: Input> StateSender<I> {
     fn write_head(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick) {
         let head = &mut self.head;
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
-        let known = peer.link.acknowledged();
+        let known = peer.acks.acknowledged();
         head.ticket = place.ticket();
-        let heard = peer.link.newest().map(|heard| {
+        let heard = peer.acks.newest().map(|heard| {
             let ago = round.now.since(heard.at).as_micros() / 64;
             (heard.sequence, u16::try_from(ago).unwrap_or(u16::MAX))
         });

@@ -40,7 +40,7 @@ pub(crate) struct ReceivedHead<'a> {
 /// Lives as long as a session.
 pub(crate) struct Link {
     pub datagrams: DatagramNumbers,
-    pub server_rate: ServerClock,
+    pub server_clock: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
     pub step_messages: OutgoingStepMessages,
@@ -54,7 +54,7 @@ impl Link {
     pub(crate) fn new(datagrams: DatagramNumbers, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
             datagrams,
-            server_rate: ServerClock::new(rate, at, now),
+            server_clock: ServerClock::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
             inputs: InputSchedule::default(),
             step_messages: OutgoingStepMessages::new(at.tick()),
@@ -74,10 +74,10 @@ impl Link {
 
     /// Adds what is measured now.
     pub(crate) fn measure(&self, stats: &mut ClientStats) {
-        let Link { datagrams, server_rate, pacing, .. } = self;
+        let Link { datagrams, server_clock, pacing, .. } = self;
         stats.network.rtt = datagrams.rtt();
-        stats.clock.speed = pacing.speed() / server_rate.speed();
-        stats.clock.drift_ppm = server_rate.drift_ppm();
+        stats.clock.speed = pacing.speed() / server_clock.speed();
+        stats.clock.drift_ppm = server_clock.drift_ppm();
         stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
         stats.inputs.slack_asked_ticks = pacing.asked().0;
     }
@@ -89,7 +89,7 @@ impl Link {
 
     /// Moves the clock to `now`; `input_delay` is for how long inputs are to wait.
     pub(crate) fn advance(&mut self, now: Instant, input_delay: InputDelay) {
-        self.pacing.advance(now, &self.server_rate);
+        self.pacing.advance(now, &self.server_clock);
         if now.since(self.datagrams.last_snapshot()) > COAST_AFTER {
             self.pacing.coast();
         }
@@ -123,7 +123,7 @@ impl Link {
     /// The clock is to stand at `at` from now on, as it and the server's have not gone on alike.
     fn restart_clock(&mut self, at: TickTime) {
         self.pacing.restart(at);
-        self.server_rate.note_clock_set();
+        self.server_clock.note_clock_set();
     }
 
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
@@ -171,7 +171,7 @@ impl Link {
         let sent = self.datagrams.sent_at(sequence)?;
         // What the server has held for long was held by a clock that runs otherwise.
         if let Some((arrived, answered)) = head.timing.held(tick, self.rate()) {
-            self.server_rate.note(Exchange { sent, arrived, answered, came: now });
+            self.server_clock.note(Exchange { sent, arrived, answered, came: now });
         }
         Some(sent + held)
     }
@@ -202,9 +202,9 @@ impl Link {
             is_new_route |= self.pacing.note(now, Arrived { newest, count: arrival.count, margin }, limits);
         }
         if is_new_route {
-            self.server_rate.note_new_route();
+            self.server_clock.note_new_route();
         }
-        let unknown = self.server_rate.unknown_after(self.datagrams.rtt() + LATEST_WITHIN);
+        let unknown = self.server_clock.unknown_after(self.datagrams.rtt() + LATEST_WITHIN);
         self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
     }

@@ -189,20 +189,20 @@ impl<W: World> Prediction<W> {
     }
 
     /// Puts the authority's state, which was found to differ, into the place of the predicted one.
-    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, setup: &Setup, report: &mut UpdateLog) {
-        self.blame(world, span, setup, report);
-        report.roll_back(self.timeline.present().since(span.tick));
+    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, setup: &Setup, log: &mut UpdateLog) {
+        self.blame(world, span, setup, log);
+        log.roll_back(self.timeline.present().since(span.tick));
         self.reconciler.corrections.note_again(span.tick, Causes::default());
         self.timeline.rewrite(world, span.tick, &self.reconciler.authority);
         self.reconciler.causes.note_rewritten();
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
-    fn blame(&mut self, world: &mut W, window: ComparedTicks, setup: &Setup, report: &mut UpdateLog) {
+    fn blame(&mut self, world: &mut W, window: ComparedTicks, setup: &Setup, log: &mut UpdateLog) {
         if self.reconciler.has_unexplained() && setup.rules.exact {
             let cause = self.cause_of_unexplained(world, window);
             self.reconciler.blame(cause);
-            self.note_apart(cause, window, report);
+            self.note_apart(cause, window, log);
         } else if self.reconciler.has_unexplained() && !self.timeline.repeats(world, window.since, window.tick) {
             self.reconciler.blame(Causes::NONDETERMINISM);
         } else if self.targets.are_in_part() {
@@ -230,23 +230,23 @@ impl<W: World> Prediction<W> {
     }
 
     /// Predicts them, from the state of `tick` on, which has been compared.
-    pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, report: &mut UpdateLog) {
+    pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let full = snapshots.state(tick, self.targets.wanted().player()).expect("it has just been compared");
         let ran = self.timeline.switch(world, tick, self.targets.wanted(), &full);
         snapshots.recount(self.targets.wanted());
-        report.resimulate(ran);
+        log.resimulate(ran);
         self.note_runs(tick, self.timeline.present());
         self.reconciler.corrections.note_again(tick, Causes::OTHERS);
     }
 
     /// Simulates again from where an input of another player is known to be another than was used, or something of others was
     /// changed that the authority has not changed. One that is under way lands first, so that it ends.
-    pub(crate) fn revise(&mut self, report: &mut UpdateLog) {
+    pub(crate) fn revise(&mut self, log: &mut UpdateLog) {
         let (settled, present) = (self.timeline.settled(), self.timeline.present());
         let outdated = self.timeline.outdated(self.reconciler.compared());
         let Some(tick) = outdated.filter(|tick| settled == present || *tick >= settled) else { return };
         if settled == present {
-            report.roll_back(present.since(tick));
+            log.roll_back(present.since(tick));
         }
         let by = self.timeline.outdated_by(tick);
         let causes = [
@@ -261,23 +261,17 @@ impl<W: World> Prediction<W> {
     }
 
     /// Simulates again, `budget` ticks at most. Whether that has reached the present.
-    pub(crate) fn resimulate(&mut self, world: &mut W, budget: u32, report: &mut UpdateLog) -> bool {
+    pub(crate) fn resimulate(&mut self, world: &mut W, budget: u32, log: &mut UpdateLog) -> bool {
         let from = self.timeline.settled();
         let ran = self.timeline.resimulate(world, budget);
         self.note_runs(from, from + ran);
-        report.resimulate(ran);
+        log.resimulate(ran);
         self.timeline.settled() == self.timeline.present()
     }
 
     /// Starts again from the full state of a tick, and replays the stored inputs: the snapshot is older than the horizon, or
     /// the client has slept.
-    pub(crate) fn restart(
-        &mut self,
-        world: &mut W,
-        restart: Restart,
-        snapshots: &mut Snapshots,
-        report: &mut UpdateLog,
-    ) {
+    pub(crate) fn restart(&mut self, world: &mut W, restart: Restart, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let Restart { tick, until, cursor } = restart;
         let Some(full) = snapshots.state(tick, self.targets.wanted().player()) else { return };
         self.reconciler.adopt(&full, self.timeline.predicted(), tick, until);
@@ -289,14 +283,14 @@ impl<W: World> Prediction<W> {
         let unknown = tick.until(until).rev().find(|tick| self.timeline.input(*tick).is_none());
         self.reconciler.causes.begin(tick, unknown.map_or(tick, Tick::next));
         self.note_derived(tick);
-        report.stats.prediction.resyncs += 1;
-        report.resimulate(replayed);
-        report.events.push(ClientEvent::Resynced { tick, replayed });
+        log.stats.prediction.resyncs += 1;
+        log.resimulate(replayed);
+        log.events.push(ClientEvent::Resynced { tick, replayed });
     }
 
     /// In an exact session: compares the newest digest of a state with what was simulated from all relayed inputs; where
     /// that is no longer remembered, asks for the state.
-    pub(crate) fn prove(&mut self, world: &mut W, snapshots: &mut Snapshots, report: &mut UpdateLog) {
+    pub(crate) fn prove(&mut self, world: &mut W, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let (settled, since) = (self.timeline.settled(), self.reconciler.compared());
         let until = self.timeline.outdated(since).map_or(settled, |tick| tick.min(settled));
         let proofs = snapshots.open().filter_map(|snapshot| Some((snapshot.tick, snapshot.proof?)));
@@ -315,7 +309,7 @@ impl<W: World> Prediction<W> {
         self.reconciler.causes.take_in(&self.timeline, tick);
         if !self.reconciler.causes.is_explained(tick) {
             let cause = self.cause_of_unexplained(world, window);
-            self.note_apart(cause, window, report);
+            self.note_apart(cause, window, log);
         }
     }
 
@@ -326,10 +320,10 @@ impl<W: World> Prediction<W> {
     }
 
     /// The ends have agreed in the first of two states, and for this cause do not in the second.
-    fn note_apart(&mut self, cause: Causes, ComparedTicks { since, tick }: ComparedTicks, report: &mut UpdateLog) {
+    fn note_apart(&mut self, cause: Causes, ComparedTicks { since, tick }: ComparedTicks, log: &mut UpdateLog) {
         self.reconciler.causes.part(cause);
         if cause == Causes::ENDS_DIFFER {
-            report.events.push(ClientEvent::EndsDiffer { since, tick });
+            log.events.push(ClientEvent::EndsDiffer { since, tick });
         }
     }
 
@@ -359,14 +353,14 @@ impl<W: World> Prediction<W> {
         setup: &Setup,
         snapshots: &Snapshots,
         cursor: Option<TickTime>,
-        report: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) {
         let (present, rate) = (self.timeline.present(), self.timeline.rate());
         let newest = snapshots.newest().map(|snapshot| snapshot.tick);
         let changes = self.timeline.changes_mut();
         changes.tell(|&PredictedChange { tick, entity, .. }, is_refused| {
             let confirmed = ClientEvent::ChangeConfirmed { tick, entity };
-            report.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
+            log.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
         });
         let told = |row: &ChangedRow| {
             let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
@@ -382,9 +376,9 @@ impl<W: World> Prediction<W> {
     }
 
     /// Tells what is to be told of effects now.
-    pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, report: &mut UpdateLog) {
+    pub(crate) fn settle_effects(&mut self, snapshots: &Snapshots, cursor: Option<TickTime>, log: &mut UpdateLog) {
         let now = effects_now(&self.timeline, snapshots, cursor);
-        report.stats.prediction.effects_cancelled += self.effects.settle(&now, &mut report.events);
+        log.stats.prediction.effects_cancelled += self.effects.settle(&now, &mut log.events);
     }
 }
 

@@ -104,12 +104,12 @@ impl SharedMode {
         sender: &mut Sender<'_>,
         shared: &Shared,
         state: &AuthoritativeState,
-        frame: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) {
         // Requests first: rows may come with the request by which they count, and the last ones with the one that gives
         // the entity back.
         for request in &shared.requests {
-            self.answer(sender, request, state, frame);
+            self.answer(sender, request, state, log);
         }
         for row in &shared.rows {
             if let Err(offence) = self.take_row(sender, row, state.schema()) {
@@ -118,13 +118,7 @@ impl SharedMode {
         }
     }
 
-    fn answer(
-        &mut self,
-        sender: &mut Sender<'_>,
-        request: &Request,
-        state: &AuthoritativeState,
-        frame: &mut UpdateLog,
-    ) {
+    fn answer(&mut self, sender: &mut Sender<'_>, request: &Request, state: &AuthoritativeState, log: &mut UpdateLog) {
         let (player, entity) = (sender.player, request.entity);
         if !self.requests.entry(player).or_insert_with(AuthorityRequests::new).is_new(request.number) {
             return;
@@ -141,14 +135,14 @@ impl SharedMode {
             requests.note(request, decided.err(), sender.next);
         }
         match decided {
-            Err(why) => frame.note(ServerEvent::HoldRefused { entity, player, why }),
+            Err(why) => log.note(ServerEvent::HoldRefused { entity, player, why }),
             Ok(Some((row, claim))) => {
                 let grant = Grant { player, request: request.number, claim };
                 let kind = state.schema().component(row.component);
                 if let Some(loser) = self.table.grant(row, kind, grant, sender.next) {
                     self.note_end(loser, entity, sender.next);
                 }
-                frame.note(ServerEvent::Held { entity, player, claim });
+                log.note(ServerEvent::Held { entity, player, claim });
             }
             Ok(None) => {}
         }
@@ -213,7 +207,7 @@ impl SharedMode {
         tick: Tick,
         state: &AuthoritativeState,
         by_player: &mut impl OffencesByPlayer,
-        frame: &mut UpdateLog,
+        log: &mut UpdateLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
         for (entity, held) in self.table.held_mut().iter_mut().rev() {
@@ -233,7 +227,7 @@ impl SharedMode {
         for entity in ended.drain(..) {
             if let Some(player) = self.table.remove(entity, tick) {
                 self.note_end(player, entity, tick);
-                frame.note(ServerEvent::Returned { entity, player });
+                log.note(ServerEvent::Returned { entity, player });
             }
         }
         self.ended = ended;

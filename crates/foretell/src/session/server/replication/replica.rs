@@ -22,7 +22,7 @@ pub(crate) struct StepReport<'a> {
     pub output: &'a StepOutput,
     pub state: &'a AuthoritativeState,
     /// By what it is decided what each client sees.
-    pub sight: InterestSettings<'a>,
+    pub interest_settings: InterestSettings<'a>,
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -124,11 +124,11 @@ impl Replica {
     /// Notes what of a step its player may know of and no state tells: what it has said, and which entities ended before
     /// the client, which has the state `known`, can have seen them.
     pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
-        let StepReport { tick, output, state, sight } = step;
+        let StepReport { tick, output, state, interest_settings } = step;
         self.note_spawned(player, step);
         let Replica { view, events, told, .. } = self;
         let (rows, schema) = (state.rows(), state.schema());
-        let sees_nothing = sight.are_limited() && told.is_none();
+        let sees_nothing = interest_settings.are_limited() && told.is_none();
         let sees = |key: RowKey, owner: PlayerId| {
             let RowKey { component, entity } = key;
             let audience = schema.component(component).audience();
@@ -136,7 +136,9 @@ impl Replica {
                 _ if owner == player => audience.includes(player, owner),
                 _ if sees_nothing => false,
                 Some(view) if view.has(key) => true,
-                Some(view) => view.has_come(entity) && sight.includes(player, audience, Owned { entity, owner }),
+                Some(view) => {
+                    view.has_come(entity) && interest_settings.includes(player, audience, Owned { entity, owner })
+                }
                 None => audience.includes(player, owner),
             }
         };
@@ -172,12 +174,13 @@ impl Replica {
 
     /// What has been spawned in reach since the client was told last is in view, too.
     fn note_spawned(&mut self, player: PlayerId, step: StepReport<'_>) {
-        let StepReport { tick, output, state, sight } = step;
+        let StepReport { tick, output, state, interest_settings } = step;
         let Some(view) = &mut self.view else { return };
         for (spawned_for, last) in &output.spawned {
             for entity in (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)) {
                 let is_anothers = |entity| state.rows().owner(entity).is_some_and(|owner| owner != player);
-                let is_hidden = |entity| is_anothers(entity) && sight.visibility(player, entity) == Visibility::Hidden;
+                let is_hidden =
+                    |entity| is_anothers(entity) && interest_settings.visibility(player, entity) == Visibility::Hidden;
                 let root = state.published_root(entity);
                 if is_anothers(entity) && view.reaches(root, state) && !is_hidden(root) && !is_hidden(entity) {
                     view.note_came(entity);
@@ -223,7 +226,7 @@ impl Replica {
         self.told = Some(told.tick);
         let Some(view) = &mut self.view else { return };
         interest.note_told(view, told.tick);
-        if !told.sight.are_limited() && self.exact_within_m.is_none() && self.exact.is_empty() {
+        if !told.interest_settings.are_limited() && self.exact_within_m.is_none() && self.exact.is_empty() {
             self.view = None;
         }
     }

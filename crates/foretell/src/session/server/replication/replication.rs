@@ -176,17 +176,17 @@ impl Replication {
 
     /// Finds out what a client sees of the state that is sent next, if that is limited, or was, or some of it is told exactly.
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &SnapshotSource<'_>) {
-        let SnapshotSource { tick, state, authority, sight, form, .. } = *snapshot;
+        let SnapshotSource { tick, state, authority, interest_settings, form, .. } = *snapshot;
         self.interest.clear();
         self.changes.update(tick, state, &self.paces);
-        if form == Form::Changes && (sight.are_limited() || replica.exact_within_m().is_some()) {
+        if form == Form::Changes && (interest_settings.are_limited() || replica.exact_within_m().is_some()) {
             replica.limit_view(state, player);
         }
         let Some(view) = &replica.view else { return };
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);
-        interest.look(Viewer { player, seat: replica.seat, state, authority, settings: sight, view }, grid);
+        interest.look(Viewer { player, seat: replica.seat, state, authority, settings: interest_settings, view }, grid);
     }
 
     /// Whether anything of another player's is seen by the client that was looked for last.

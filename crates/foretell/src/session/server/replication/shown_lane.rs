@@ -319,11 +319,11 @@ impl ShownLane {
         }
         to.writer.put(0, 1);
         let ShownLane { rows, waiting, paced, sent, .. } = self;
-        let mut teller = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
+        let mut row_writer = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
         if !is_full {
-            waiting.write(&mut teller);
+            waiting.write(&mut row_writer);
         }
-        teller.to.finish();
+        row_writer.to.finish();
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct SnapshotSource<'a> {
     pub authority: &'a SharedMode,
     pub form: Form,
     /// By what it is decided what each client sees.
-    pub sight: InterestSettings<'a>,
+    pub interest_settings: InterestSettings<'a>,
     pub rate: TickRate,
     /// When it is sent.
     pub now: Instant,
