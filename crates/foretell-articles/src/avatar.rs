@@ -2,10 +2,10 @@
 //!
 //! Reproduced in every bit, with what is wrong in it (E22, E24): the period is fixed whatever the distance of the updates,
 //! nothing looks whether an update is older than the last, extrapolation never ends, and the velocity jumps at the end of
-//! the combined curve and when an update comes in mid-curve. [`Follower`](foretell::motion::curve::Follower) is the corrected form.
+//! the combined curve and when an update comes in mid-curve. [`Follower`](foretell::motion::trajectory::Follower) is the corrected form.
 
 use foretell::motion::Real;
-use foretell::motion::curve::{Thresholds, dead_reckon, hermite};
+use foretell::motion::trajectory::{Thresholds, dead_reckon, hermite};
 use foretell::motion::vector::{lerp, lerp_unclamped, move_towards, scale, squared_distance};
 
 /// Which of the article's scripts.

@@ -4,7 +4,7 @@
 #[path = "../../../foretell/tests/parts/vectors.rs"]
 mod vectors;
 
-use foretell::motion::curve::{Follower, Following, Thresholds};
+use foretell::motion::trajectory::{Follower, Following, Thresholds};
 use foretell::motion::vector;
 use foretell_articles::avatar::{Avatar, Style, lag_seconds};
 use serde_json::Value;

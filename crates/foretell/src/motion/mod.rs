@@ -11,12 +11,12 @@
 //! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
 //! - [`Decay`]: the law of that decay, `de/dt = -r(e) e`, solved exactly (E17).
 
-pub mod curve;
 mod decay;
 mod frame_mover;
 mod pose;
 mod real;
 pub mod rotation;
+pub mod trajectory;
 pub mod vector;
 mod visual_offset;
 

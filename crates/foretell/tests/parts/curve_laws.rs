@@ -2,7 +2,7 @@
 //! away.
 
 use core::time::Duration;
-use foretell::motion::curve::{
+use foretell::motion::trajectory::{
     Extrapolation, Follower, Following, Stop, catmull_rom, catmull_rom_spaced, dead_reckon, hermite,
     hermite_derivative, hold, owner_velocity, tangent, turn,
 };

@@ -2,7 +2,7 @@
 //! owner's velocity.
 
 use crate::vectors::{bits, cases, number, numbers, single};
-use foretell::motion::curve::{catmull_rom, dead_reckon, hermite, hermite_derivative, owner_velocity};
+use foretell::motion::trajectory::{catmull_rom, dead_reckon, hermite, hermite_derivative, owner_velocity};
 use serde_json::Value;
 
 const HERMITE: &str = include_str!("../../../../vectors/hermite.json");

@@ -2,7 +2,7 @@
 
 use super::method::{Method, Receiver, ShownPosition, Update};
 use crate::clock::FRAME_S;
-use foretell::motion::curve::{Extrapolation, catmull_rom, catmull_rom_spaced, dead_reckon, hermite, hold};
+use foretell::motion::trajectory::{Extrapolation, catmull_rom, catmull_rom_spaced, dead_reckon, hermite, hold};
 use foretell::motion::vector::{lerp, lerp_unclamped, scale};
 use std::collections::VecDeque;
 

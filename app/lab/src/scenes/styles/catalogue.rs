@@ -3,7 +3,7 @@
 use super::buffered::{Between, Buffered};
 use super::method::Method;
 use super::pun::{ClassicView, Interpolate, RigidbodyView, TransformView};
-use foretell::motion::curve::{Follower, Following, Thresholds};
+use foretell::motion::trajectory::{Follower, Following, Thresholds};
 use foretell_articles::avatar::{Avatar, Style};
 
 /// In how many seconds the article's scripts come to an update, whatever the rate of updates is.

@@ -2,7 +2,7 @@
 
 use super::pun_options::PunOptions;
 use crate::clock::FRAME_S;
-use foretell::motion::curve::Follower;
+use foretell::motion::trajectory::Follower;
 use foretell_articles::avatar::Avatar;
 
 /// What the owner has sent.

@@ -183,7 +183,7 @@ impl LastSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::curve::{hermite, tangent, turn};
+    use crate::motion::trajectory::{hermite, tangent, turn};
     use proptest::prelude::*;
 
     proptest! {

@@ -1,13 +1,13 @@
 //! How others are shown between the states that are known of them, and beyond.
 
-use crate::motion::curve::Following;
+use crate::motion::trajectory::Following;
 use crate::world::ComponentSchema;
 
 /// How an entity that is not predicted is shown between and beyond the states that have come.
 ///
 /// The first five show it at the playout cursor: with the delay that the network asks for, so that there is mostly a state
 /// on each side, and all that is seen together happened together. Where no state has come in time they go on for a while
-/// (those that do) and slow down to a stop within 250 ms ([`Extrapolation::default`](crate::motion::curve::Extrapolation)).
+/// (those that do) and slow down to a stop within 250 ms ([`Extrapolation::default`](crate::motion::trajectory::Extrapolation)).
 /// The last three show it ahead of the cursor, where it would be on the server by now (the combined one a period later):
 /// without the delay, and wrong by whatever it does that nobody could know. A server that judges what a player aimed at by
 /// [`PlayerInput::presented`](crate::PlayerInput::presented) judges by the cursor.

@@ -5,7 +5,7 @@ use super::curve::Curve;
 use super::pose_source::PoseSource;
 use super::row_math::{RowBuffer, blend, blend_but_poses};
 use crate::motion::Correction;
-use crate::motion::curve::{Extrapolation, dead_reckon, turn};
+use crate::motion::trajectory::{Extrapolation, dead_reckon, turn};
 use crate::motion::vector::{add, length, scale, sub};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
@@ -76,7 +76,7 @@ impl<'a> RowSamples<'a> {
             return self.reckon(kind, law, self.seconds_beyond(), into);
         };
         if curve == Curve::Hold {
-            into[..words.len()].copy_from_slice(crate::motion::curve::hold(words, words_next, t));
+            into[..words.len()].copy_from_slice(crate::motion::trajectory::hold(words, words_next, t));
             return PoseSource::Interpolated;
         }
         let Some(cubics) = cubics else {

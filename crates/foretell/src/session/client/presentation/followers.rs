@@ -1,6 +1,6 @@
 //! The followers of those entities that are shown by one: fed in updates, asked in between.
 
-use crate::motion::curve::{Extrapolation, Follower, Following};
+use crate::motion::trajectory::{Extrapolation, Follower, Following};
 use crate::motion::{Correction, vector};
 use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};

@@ -1,4 +1,4 @@
-//! Curves for the motion of others: through what is known of it, and beyond (P1 to P11).
+//! The motion of others as curves: through what is known of it, and beyond (P1 to P11).
 //!
 //! Two families. *Between samples*, pure functions: [`hold`], the straight lines of [`vector`](super::vector)
 //! (`lerp`, `lerp_unclamped`, `move_towards`), [`hermite`] with velocities, [`catmull_rom`] with neighbours; with
@@ -12,13 +12,13 @@
 //! affine frame. Splines are for looks at low rates, not for accuracy (P7): what they cost and bring is measured in
 //! `docs/CURVES.md`.
 
+mod extrapolation;
 mod follower;
-mod reckoning;
 mod spline;
 pub mod turn;
 
+pub use extrapolation::{Extrapolation, Stop, dead_reckon, owner_velocity};
 pub use follower::{Follower, Following, Thresholds};
-pub use reckoning::{Extrapolation, Stop, dead_reckon, owner_velocity};
 pub use spline::{catmull_rom, catmull_rom_spaced, hermite, hermite_derivative, tangent};
 
 use super::Real;
