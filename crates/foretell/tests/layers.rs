@@ -16,7 +16,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "correction_causes", "curve_choices", "join_request"],
+            &["initial_capacity", "correction_causes", "curve_choices", "join_request", "resimulation_budget"],
             &["config", "snapshots"],
             &["stats"],
             &["update_report", "handshake", "link", "setup"],
@@ -53,14 +53,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/prediction",
         layers: &[
-            &[
-                "effects",
-                "exact_session_causes",
-                "missed_inputs",
-                "ownership_changes",
-                "pending_corrections",
-                "resimulation_budget",
-            ],
+            &["effects", "exact_session_causes", "missed_inputs", "ownership_changes", "pending_corrections"],
             &["cause_evidence", "prediction_targets"],
             &["reconciler"],
             &["prediction"],
@@ -79,7 +72,7 @@ const FOLDERS: [Folder; 14] = [
             &["presentation"],
         ],
     },
-    Folder { path: "session/client/authority", layers: &[&["captures"], &["grant"], &["held_entities"]] },
+    Folder { path: "session/client/authority", layers: &[&["captures"], &["authority_grant"], &["held_entities"]] },
     Folder {
         path: "session/server",
         layers: &[
@@ -90,17 +83,17 @@ const FOLDERS: [Folder; 14] = [
                 "past_table",
                 "peer_acks",
                 "row_versions",
-                "schedule",
                 "stats",
+                "tick_schedule",
                 "update_report",
             ],
-            &["past_states", "view_age"],
+            &["past_states", "update_log", "view_age"],
             &["authoritative_state", "config"],
             &["peer_messages"],
             &["authority"],
             &["replication"],
             &["exact", "local_seat", "peer"],
-            &["player_messages", "hit_receipts", "relay_inputs", "roster_changes", "simulation"],
+            &["player_messages", "hit_receipts", "input_relay", "roster_notifier", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],
@@ -109,14 +102,14 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/admission",
         layers: &[
-            &["place", "refusals", "joins_and_leaves", "awake_time", "player_numbers", "capacity"],
+            &["place", "refusals", "roster_change", "turnover", "uptime", "player_numbers", "capacity"],
             &["members"],
             &["roster"],
         ],
     },
     Folder {
         path: "session/server/authority",
-        layers: &[&["authority_requests", "speed_limit"], &["hold"], &["hold_table"], &["shared_mode"]],
+        layers: &[&["authority_requests", "travel_budget"], &["hold"], &["hold_table"], &["shared_mode"]],
     },
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
@@ -130,7 +123,7 @@ const FOLDERS: [Folder; 14] = [
             &["slot_set"],
             &[
                 "encodings_by_base",
-                "event_log",
+                "step_event_log",
                 "sent_history",
                 "entity_grid",
                 "paces",
@@ -139,11 +132,11 @@ const FOLDERS: [Folder; 14] = [
                 "spatial_index",
             ],
             &["client_rows", "encoded_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
-            &["interest"],
+            &["interest_query"],
             &["exact_rows", "local_sight"],
             &["exact_choice"],
             &["snapshot_source"],
-            &["delta", "snapshot_packing"],
+            &["delta_set", "snapshot_lists"],
             &["shown_context"],
             &["shown_datagram", "urgency"],
             &["gone_rows", "paced_rows"],

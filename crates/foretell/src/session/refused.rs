@@ -1,6 +1,6 @@
 //! The message by which a server says why a client does not get into a session or not on with it.
 
-use super::reason::stream_reason;
+use super::reason_codec::stream_reason;
 use crate::wire::{Malformed, Stream};
 use crate::world::Refusal;
 

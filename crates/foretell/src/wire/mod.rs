@@ -5,11 +5,11 @@
 
 mod bits;
 mod change_coding;
-mod encoded;
+mod encoded_bits;
 mod joined_bits;
 
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
 pub(crate) use bits::{small_bits, small_code};
 pub use change_coding::{read_change, stream_change, write_change};
-pub(crate) use encoded::EncodedBits;
+pub(crate) use encoded_bits::EncodedBits;
 pub(crate) use joined_bits::JoinedBits;

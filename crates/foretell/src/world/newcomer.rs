@@ -6,10 +6,6 @@ use alloc::vec::Vec;
 /// How many bytes a client may say of its player with its hello ([`Newcomer::data`]).
 pub const JOIN_DATA_MAX: usize = 1000;
 
-/// Why somebody is not let in, was removed or has left, in a few words of the game's, for people to read: at most 120 bytes of
-/// UTF-8; what is longer is cut at a character.
-pub type Reason = Text<120>;
-
 /// Whose account a connection is of, in the words of whoever has checked it: at most 64 bytes of UTF-8.
 pub type AccountName = Text<64>;
 

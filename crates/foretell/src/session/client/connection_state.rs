@@ -11,7 +11,7 @@ use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
-use crate::session::departure::GoodBye;
+use crate::session::good_bye::GoodBye;
 use crate::session::greeting::Welcome;
 use crate::session::messages::MessagesDatagram;
 use crate::session::packet::{DatagramKind, ShownHead};

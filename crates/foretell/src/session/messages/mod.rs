@@ -1,10 +1,10 @@
 //! Messages of the game's own, both ways: what has to arrive, once and in order, or may be lost; of any size up to a bound. Both
 //! ends have the same parts, and neither knows of states, ticks or predictions.
 
-mod exchange;
 mod in_flight;
 mod incoming;
 mod incoming_channel;
+mod message_exchange;
 mod messages_head;
 mod outgoing;
 mod outgoing_channel;
@@ -13,9 +13,9 @@ mod step_list;
 #[cfg(test)]
 mod tests;
 
-pub use exchange::MessageStats;
-pub(crate) use exchange::{Inbox, MessageExchange, Sending};
 pub use incoming::MessageProgress;
+pub use message_exchange::MessageStats;
+pub(crate) use message_exchange::{Inbox, MessageExchange, Sending};
 pub(crate) use messages_head::MessagesDatagram;
 pub use outgoing::SendError;
 pub(crate) use outgoing::check_size;

@@ -1,7 +1,7 @@
 //! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
 
-use super::exchange::{Inbox, MessageExchange, Sending};
 use super::incoming_channel::IncomingChannel;
+use super::message_exchange::{Inbox, MessageExchange, Sending};
 use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::{PIECE_BYTES, Piece, PieceName};

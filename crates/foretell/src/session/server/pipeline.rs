@@ -11,12 +11,13 @@ use super::local_seat::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::player_messages::PlayerMessages;
 use super::replication::{InterestSettings, StepReport};
-use super::roster_changes::RosterChanges;
-use super::schedule::TickSchedule;
+use super::roster_notifier::RosterNotifier;
 use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
 use super::stats::ServerTotals;
-use super::update_report::{LateInput, ServerEvent, UpdateLog};
+use super::tick_schedule::TickSchedule;
+use super::update_log::UpdateLog;
+use super::update_report::{LateInput, ServerEvent};
 use super::view_age::{LookbackTerms, ViewSample};
 use crate::session::packet::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal};
@@ -348,7 +349,7 @@ impl<I: Input> Pipeline<I> {
     fn follow_roster(&mut self) {
         let Pipeline { settings, schedule, roster, exact, authority, totals, log, .. } = self;
         let (messages, next) = (&settings.rules.messages, schedule.next());
-        RosterChanges { messages, next, roster, exact, authority, totals, log }.follow();
+        RosterNotifier { messages, next, roster, exact, authority, totals, log }.notify();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).

@@ -4,7 +4,7 @@
 //! beginning the game says where the entity is; when it is over, the last row stays until the cursor at which others are
 //! shown has come to where the server moved it on.
 
-use super::grant::{AuthorityGrant, Phase};
+use super::authority_grant::{AuthorityGrant, Phase};
 use crate::session::authority_codec::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
 };

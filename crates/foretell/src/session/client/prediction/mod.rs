@@ -10,8 +10,6 @@ mod pending_corrections;
 mod prediction;
 mod prediction_targets;
 mod reconciler;
-mod resimulation_budget;
 
 pub(super) use prediction::{Prediction, Restart};
 pub(super) use prediction_targets::Known;
-pub use resimulation_budget::ResimulationBudget;

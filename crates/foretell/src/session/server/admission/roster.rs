@@ -4,14 +4,15 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
-use super::awake_time::Uptime;
 use super::capacity::Capacity;
-use super::joins_and_leaves::{Change, Turnover};
 use super::members::{Member, Members};
 use super::place::Place;
 use super::player_numbers::PlayerNumbers;
 use super::refusals::Refusals;
-use crate::session::departure::GoodBye;
+use super::roster_change::RosterChange;
+use super::turnover::Turnover;
+use super::uptime::Uptime;
+use crate::session::good_bye::GoodBye;
 use crate::session::greeting::{Hello, differing};
 use crate::session::packet::PROTOCOL_VERSION;
 use crate::session::refused::Refused;
@@ -19,7 +20,6 @@ use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{AccountName, Leaver, Newcomer, PlayerId, Reason};
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) struct Roster<P> {
     turnover: Turnover,
     uptime: Uptime,
     /// What nobody has taken in yet.
-    changes: VecDeque<Change<P>>,
+    changes: VecDeque<RosterChange<P>>,
 }
 
 impl<P> Roster<P> {
@@ -57,7 +57,7 @@ impl<P> Roster<P> {
     }
 
     /// What has changed since the last call; `None` when that is all.
-    pub(crate) fn next_change(&mut self) -> Option<Change<P>> {
+    pub(crate) fn next_change(&mut self) -> Option<RosterChange<P>> {
         self.changes.pop_front()
     }
 
@@ -134,7 +134,7 @@ impl<P> Roster<P> {
         let Some(Member { place, .. }) = self.member_mut(player) else { return };
         place.note_played();
         if (is_fresh || !place.is_lost()) && place.note_alive(awake) {
-            self.changes.push_back(Change::Returned(player));
+            self.changes.push_back(RosterChange::Returned(player));
         }
     }
 
@@ -280,7 +280,7 @@ impl<P> Roster<P> {
     fn lose(&mut self, at: usize) {
         let Member { player, place, .. } = &mut self.members.all_mut()[at];
         if place.lose(self.uptime.awake()) {
-            self.changes.push_back(Change::Lost(*player));
+            self.changes.push_back(RosterChange::Lost(*player));
         }
     }
 
@@ -289,7 +289,7 @@ impl<P> Roster<P> {
         let Member { player, place, peer } = self.members.remove(at);
         if place.has_joined() {
             self.turnover.note_left(Leaver { player, why });
-            self.changes.push_back(Change::Left { player, peer: Box::new(peer), was_lost: place.is_lost(), why });
+            self.changes.push_back(RosterChange::Left { player, peer: peer.into(), was_lost: place.is_lost(), why });
         }
     }
 
@@ -306,14 +306,14 @@ impl<P> Roster<P> {
     fn remove_refused(&mut self, at: usize, why: Refusal) {
         let Member { player, place, .. } = &self.members()[at];
         let player = place.has_joined().then_some(*player);
-        self.changes.extend(place.address().map(|peer| Change::Refused { peer, player, why }));
+        self.changes.extend(place.address().map(|peer| RosterChange::Refused { peer, player, why }));
         self.remove(at, Departure::Refused(why));
     }
 
     /// Answers a hello; that is told once.
     fn refuse(&mut self, to: PeerId, refused: Refused) {
         if self.refusals.refuse(to, refused, self.uptime.awake()) {
-            self.changes.push_back(Change::Refused { peer: to, player: None, why: refused.why });
+            self.changes.push_back(RosterChange::Refused { peer: to, player: None, why: refused.why });
         }
     }
 
@@ -325,7 +325,7 @@ impl<P> Roster<P> {
         place.join(awake);
         place.account = newcomer.account;
         self.turnover.note_joined(newcomer);
-        self.changes.push_back(Change::Joined(player));
+        self.changes.push_back(RosterChange::Joined(player));
     }
 
     fn admit(&mut self, place: Place, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
@@ -377,7 +377,7 @@ impl<P> Roster<P> {
         if is_here {
             place.note_asking(hello);
         }
-        self.changes.push_back(Change::Greeted { player, is_here });
+        self.changes.push_back(RosterChange::Greeted { player, is_here });
     }
 
     /// The place of a player moves to another connection, or begins anew on the same one.
@@ -395,6 +395,6 @@ impl<P> Roster<P> {
         }
         self.members.connect(player, address);
         let has_returned = has_joined && (was_lost || before.is_some());
-        self.changes.push_back(Change::TakenOver { player, has_returned });
+        self.changes.push_back(RosterChange::TakenOver { player, has_returned });
     }
 }

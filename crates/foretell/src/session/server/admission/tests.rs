@@ -1,6 +1,6 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
-use super::{Capacity, Change, Roster};
+use super::{Capacity, Roster, RosterChange};
 use crate::session::greeting::{Hello, Welcome};
 use crate::session::packet::{DatagramKind, PROTOCOL_VERSION};
 use crate::session::refused::Refused;
@@ -61,14 +61,16 @@ fn answers(roster: &mut Roster<()>) -> Vec<String> {
 /// What has changed, in short.
 fn changes(roster: &mut Roster<()>) -> Vec<String> {
     let told = |change| match change {
-        Change::Joined(player) => format!("{} joined", player.get()),
-        Change::Greeted { player, is_here } => format!("{} greeted, here: {is_here}", player.get()),
-        Change::TakenOver { player, has_returned } => format!("{} taken over, returned: {has_returned}", player.get()),
-        Change::Lost(player) => format!("{} lost", player.get()),
-        Change::Returned(player) => format!("{} returned", player.get()),
-        Change::Left { player, was_lost, .. } => format!("{} left, lost: {was_lost}", player.get()),
-        Change::Refused { peer, player: None, why } => format!("{} refused: {why:?}", peer.0),
-        Change::Refused { player: Some(player), why, .. } => format!("player {} refused: {why:?}", player.get()),
+        RosterChange::Joined(player) => format!("{} joined", player.get()),
+        RosterChange::Greeted { player, is_here } => format!("{} greeted, here: {is_here}", player.get()),
+        RosterChange::TakenOver { player, has_returned } => {
+            format!("{} taken over, returned: {has_returned}", player.get())
+        }
+        RosterChange::Lost(player) => format!("{} lost", player.get()),
+        RosterChange::Returned(player) => format!("{} returned", player.get()),
+        RosterChange::Left { player, was_lost, .. } => format!("{} left, lost: {was_lost}", player.get()),
+        RosterChange::Refused { peer, player: None, why } => format!("{} refused: {why:?}", peer.0),
+        RosterChange::Refused { player: Some(player), why, .. } => format!("player {} refused: {why:?}", player.get()),
     };
     core::iter::from_fn(|| roster.next_change()).map(told).collect()
 }

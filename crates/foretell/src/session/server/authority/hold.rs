@@ -1,6 +1,6 @@
 //! One entity that a client has authority over.
 
-use super::speed_limit::{TravelBudget, offence_of};
+use super::travel_budget::{TravelBudget, offence_of};
 use crate::session::Offence;
 use crate::session::authority_codec::{Claim, HeldRow, Holder};
 use crate::time::Tick;

@@ -1,7 +1,7 @@
 //! All entities that clients have authority over: each has one holder at most.
 
 use super::hold::{Grant, Hold};
-use super::speed_limit::RoundingSlacks;
+use super::travel_budget::RoundingSlacks;
 use crate::session::authority_codec::Claim;
 use crate::time::{Tick, TickRate};
 use crate::world::{ComponentSchema, Entity, EntityMap, PlayerId, Row};

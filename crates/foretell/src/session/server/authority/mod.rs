@@ -4,6 +4,6 @@ mod authority_requests;
 mod hold;
 mod hold_table;
 mod shared_mode;
-mod speed_limit;
+mod travel_budget;
 
 pub(super) use shared_mode::{OffencesByPlayer, Sender, SharedMode};

@@ -2,7 +2,7 @@
 
 use super::entity_grid::EntityGrid;
 use super::exact_rows::{ExactRow, ExactRows};
-use super::interest::{InterestQuery, STAYS};
+use super::interest_query::{InterestQuery, STAYS};
 use super::slot_set::SlotSet;
 use super::sort_key::{SortKey, single};
 use crate::session::row_codec::RowCodec;

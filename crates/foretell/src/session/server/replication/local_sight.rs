@@ -3,7 +3,7 @@
 
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
-use super::interest::{InterestQuery, Viewer};
+use super::interest_query::{InterestQuery, Viewer};
 use super::interest_settings::InterestSettings;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;

@@ -1,16 +1,15 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
 mod client_rows;
-mod delta;
+mod delta_set;
 mod encoded_rows;
 mod encodings_by_base;
 mod entities_in_view;
 mod entity_grid;
-mod event_log;
 mod exact_choice;
 mod exact_rows;
 mod gone_rows;
-mod interest;
+mod interest_query;
 mod interest_settings;
 mod local_sight;
 mod paced_rows;
@@ -26,10 +25,11 @@ mod shown_datagram;
 mod shown_lane;
 mod shown_row_writer;
 mod slot_set;
-mod snapshot_packing;
+mod snapshot_lists;
 mod snapshot_source;
 mod sort_key;
 mod spatial_index;
+mod step_event_log;
 mod urgency;
 mod waiting_rows;
 

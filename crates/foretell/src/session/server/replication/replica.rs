@@ -1,13 +1,13 @@
 //! What one client was sent, and what it has to be told still.
 
 use super::entities_in_view::EntitiesInView;
-use super::event_log::StepEventLog;
 use super::exact_rows::ExactRows;
-use super::interest::InterestQuery;
+use super::interest_query::InterestQuery;
 use super::interest_settings::InterestSettings;
 use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
+use super::step_event_log::StepEventLog;
 use crate::session::allowance::{Allowance, Budget};
 use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;

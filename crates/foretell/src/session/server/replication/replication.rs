@@ -3,20 +3,20 @@
 //! What is exact makes all of that of one state, by itself or with a snapshot that the client has said to have, so that a join, a
 //! resync and a correction need nothing but the newest one.
 
-use super::delta::{DeltaSet, ExactScope};
+use super::delta_set::{DeltaSet, ExactScope};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
-use super::event_log::ToldEvents;
 use super::exact_choice::{ExactChoice, ExactTerms};
-use super::interest::{InterestQuery, Viewer};
+use super::interest_query::{InterestQuery, Viewer};
 use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::{Room, ShownDatagram};
-use super::snapshot_packing::{RowWriter, SnapshotLists};
+use super::snapshot_lists::{RowWriter, SnapshotLists};
 use super::snapshot_source::{Form, SnapshotSource};
+use super::step_event_log::ToldEvents;
 use super::urgency::Urgency;
 use crate::session::authority_codec::HeldEntity;
 use crate::session::baseline::{Baseline, baselines_max};

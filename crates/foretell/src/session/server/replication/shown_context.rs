@@ -3,7 +3,7 @@
 use super::encoded_rows::RowToTell;
 use super::entities_in_view::EntitiesInView;
 use super::exact_choice::ExactChoice;
-use super::interest::InterestQuery;
+use super::interest_query::InterestQuery;
 use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use crate::session::server::authoritative_state::AuthoritativeState;

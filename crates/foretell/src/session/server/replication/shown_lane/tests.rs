@@ -9,7 +9,7 @@ use crate::session::server::replication::entities_in_view::EntitiesInView;
 use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
 use crate::session::server::replication::exact_rows::ExactRows;
-use crate::session::server::replication::interest::{InterestQuery, Viewer};
+use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::paces::Paces;
 use crate::session::server::replication::shown_datagram::Room;

@@ -1,16 +1,17 @@
 //! Who has come, gone or moved: each part that keeps something of a player is told.
 
-use super::admission::{Change, Roster};
+use super::admission::{Roster, RosterChange};
 use super::authority::SharedMode;
 use super::exact::ExactSession;
 use super::peer::Peer;
 use super::stats::ServerTotals;
-use super::update_report::{ServerEvent, UpdateLog};
+use super::update_log::UpdateLog;
+use super::update_report::ServerEvent;
 use crate::time::Tick;
 use crate::world::{Input, Messages, PlayerId, Seat};
 
 /// Who is here, and the parts that are told when that changes.
-pub(super) struct RosterChanges<'a, I> {
+pub(super) struct RosterNotifier<'a, I> {
     /// Which kinds of messages there are.
     pub messages: &'a Messages,
     /// The tick that is stepped next.
@@ -22,13 +23,13 @@ pub(super) struct RosterChanges<'a, I> {
     pub log: &'a mut UpdateLog,
 }
 
-impl<I: Input> RosterChanges<'_, I> {
+impl<I: Input> RosterNotifier<'_, I> {
     /// Tells all parts who has come, gone and moved.
-    pub fn follow(mut self) {
+    pub fn notify(mut self) {
         let next = self.next;
         while let Some(change) = self.roster.next_change() {
             let event = match change {
-                Change::Joined(player) => {
+                RosterChange::Joined(player) => {
                     let seat = self.roster.member(player).map_or(Seat::Player, |member| member.place.seat());
                     if self.roster.member(player).is_some_and(|member| member.place.is_local()) {
                         self.exact.admit_local(player);
@@ -40,26 +41,26 @@ impl<I: Input> RosterChanges<'_, I> {
                     self.totals.joins.joined += 1;
                     Some(ServerEvent::Joined(player))
                 }
-                Change::Greeted { player, is_here } => {
+                RosterChange::Greeted { player, is_here } => {
                     self.exact.note_hello(player, next);
                     self.change_peer(player, |peer| peer.note_hello(is_here));
                     None
                 }
-                Change::TakenOver { player, has_returned } => {
+                RosterChange::TakenOver { player, has_returned } => {
                     self.exact.take_over(player, next);
                     self.authority.take_over(player);
                     self.change_peer(player, Peer::take_over);
                     has_returned.then_some(ServerEvent::Rejoined(player))
                 }
-                Change::Lost(player) => {
+                RosterChange::Lost(player) => {
                     self.change_peer(player, |peer| peer.counters.note_lost());
                     Some(ServerEvent::Lost(player))
                 }
-                Change::Returned(player) => {
+                RosterChange::Returned(player) => {
                     self.change_peer(player, |peer| peer.arrivals.forget());
                     Some(ServerEvent::Rejoined(player))
                 }
-                Change::Left { player, mut peer, was_lost, why } => {
+                RosterChange::Left { player, mut peer, was_lost, why } => {
                     self.exact.remove(player);
                     self.authority.remove(player);
                     if was_lost {
@@ -68,7 +69,7 @@ impl<I: Input> RosterChanges<'_, I> {
                     self.totals.inputs.add_past(peer.counters.stats.inputs);
                     Some(ServerEvent::Left { player, why })
                 }
-                Change::Refused { peer, player, why } => {
+                RosterChange::Refused { peer, player, why } => {
                     self.totals.joins.note_refused(why);
                     Some(ServerEvent::Refused { peer, player, why })
                 }

@@ -1,6 +1,6 @@
 //! The message by which a client says good-bye.
 
-use super::reason::stream_reason;
+use super::reason_codec::stream_reason;
 use crate::wire::{Malformed, Stream};
 use crate::world::Reason;
 
