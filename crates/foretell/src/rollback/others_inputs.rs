@@ -1,11 +1,9 @@
 //! The inputs of other players: what the authority has told of them, and the guess where it has told nothing.
 
 use crate::time::{Tick, TickRing};
-use crate::world::{Input, InputStatus, PlayerId, PlayerInput};
+use crate::world::{INPUTS_AHEAD_MAX, Input, InputStatus, PlayerId, PlayerInput};
 use alloc::vec::Vec;
 
-/// How many ticks ahead of the present a relayed input may be.
-const AHEAD_TICKS: u32 = 64;
 /// Of how many players inputs are remembered; more are not predicted.
 const PLAYERS_MAX: usize = 256;
 
@@ -56,7 +54,7 @@ impl<I: Input> OthersInputs<I> {
         let known = &mut self.players[at];
         known.fresh_until = known.fresh_until.max(fresh_until);
         for (tick, told) in told {
-            if present.since(tick) <= self.horizon && tick.since(present) < AHEAD_TICKS {
+            if present.since(tick) <= self.horizon && tick.since(present) < INPUTS_AHEAD_MAX {
                 known.told.set(tick, told);
                 known.newest = known.newest.max(Some(tick));
             }
@@ -69,7 +67,7 @@ impl<I: Input> OthersInputs<I> {
             Ok(at) => Some(at),
             Err(_) if self.players.len() == PLAYERS_MAX => None,
             Err(at) => {
-                let told = TickRing::new(self.horizon as usize + 1 + AHEAD_TICKS as usize);
+                let told = TickRing::new(self.horizon as usize + 1 + INPUTS_AHEAD_MAX as usize);
                 self.players.insert(at, KnownInputs { player, told, newest: None, fresh_until: Tick::ZERO });
                 Some(at)
             }
@@ -168,7 +166,7 @@ mod tests {
 
     #[test]
     fn ticks_far_from_the_present_are_not_remembered_and_players_without_news_are_forgotten() {
-        let mut relayed = relayed(&[(20, received(1)), (100 + AHEAD_TICKS, received(2)), (99, received(5))]);
+        let mut relayed = relayed(&[(20, received(1)), (100 + INPUTS_AHEAD_MAX, received(2)), (99, received(5))]);
         assert_eq!([20, 164, 99].map(|tick| relayed.told(THEM, Tick::new(tick)).is_some()), [false, false, true]);
         relayed.forget_before(Tick::new(108));
         assert!(relayed.knows(THEM));

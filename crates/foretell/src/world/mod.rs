@@ -53,6 +53,7 @@ pub use message::{Delivery, Message, MessageKind, Messages, PlayerMessage, Recei
 pub use newcomer::{AccountName, JOIN_DATA_MAX, Newcomer, Seat};
 pub use past::PastState;
 pub(crate) use past::{AnyRow, Past, copy};
+pub(crate) use player_input::INPUTS_AHEAD_MAX;
 pub use player_input::{InputStatus, PlayerInput};
 pub use precision::Precision;
 pub use prediction_set::PredictionSet;

@@ -3,6 +3,9 @@
 use super::PlayerId;
 use crate::time::TickTime;
 
+/// Of how many ticks the authority takes inputs: the next that it steps, and those after it.
+pub(crate) const INPUTS_AHEAD_MAX: u32 = 64;
+
 /// What a step knows about a player's input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum InputStatus {

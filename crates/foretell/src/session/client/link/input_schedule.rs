@@ -3,11 +3,8 @@
 use super::pacing::Pacing;
 use crate::session::client::config::{InputDelay, Redundancy};
 use crate::time::Tick;
+use crate::world::INPUTS_AHEAD_MAX;
 use core::time::Duration;
-
-/// After its clock was set back a client goes on with the inputs that it has given for up to this many ticks: no server takes
-/// inputs that are further ahead, and of what it has it takes no second one.
-const GIVEN_AHEAD_MAX: u32 = 64;
 
 /// Lives as long as a session.
 #[derive(Debug, Default)]
@@ -47,10 +44,10 @@ impl InputSchedule {
     }
 
     /// The clock was set: the input of `until` is the next. What was given for the ticks behind it stays, where a server can
-    /// have it.
+    /// have it: it takes none that are further ahead, and of what it has no second one.
     pub(crate) fn begin_anew(&mut self, until: Tick) {
         (self.next, self.sent) = (until, None);
-        if self.unasked.since(until) > GIVEN_AHEAD_MAX {
+        if self.unasked.since(until) > INPUTS_AHEAD_MAX {
             self.unasked = until;
         }
     }

@@ -6,12 +6,9 @@ use crate::session::packet::NAMED_TICKS_BACK;
 use crate::session::relay_codec::RELAYED_TICKS_MAX;
 use crate::session::snapshot_head::{RANGES_MAX, SubstitutedRange};
 use crate::time::{Tick, TickRing, TickTime};
-use crate::world::{InputStatus, PlayerId, PlayerInput};
+use crate::world::{INPUTS_AHEAD_MAX, InputStatus, PlayerId, PlayerInput};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-
-/// Inputs may be this many ticks ahead of the next step.
-const TICKS_AHEAD_MAX: u32 = 64;
 
 /// A received input.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +69,7 @@ impl<I: Copy + Default> InputBuffer<I> {
     /// An empty buffer that waits for tick `next`.
     pub(crate) fn new(next: Tick) -> InputBuffer<I> {
         InputBuffer {
-            waiting: TickRing::new(TICKS_AHEAD_MAX as usize),
+            waiting: TickRing::new(INPUTS_AHEAD_MAX as usize),
             applied: TickRing::new(RELAYED_TICKS_MAX as usize),
             next,
             newest: None,
@@ -102,7 +99,7 @@ impl<I: Copy + Default> InputBuffer<I> {
             let again = core::mem::replace(&mut self.substituted[at].came, true);
             return if again { Offered::Known } else { Offered::Late };
         }
-        if tick.since(self.next) >= TICKS_AHEAD_MAX {
+        if tick.since(self.next) >= INPUTS_AHEAD_MAX {
             return Offered::Refused;
         }
         if self.waiting.get(tick).is_some() {
@@ -265,9 +262,9 @@ mod tests {
         assert_eq!(buffer.offer(Tick::new(0), 9, None), Offered::Known);
         assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Late);
         assert_eq!(buffer.offer(Tick::new(1), 9, None), Offered::Known, "late once, however often it is repeated");
-        assert_eq!(buffer.offer(Tick::new(2 + TICKS_AHEAD_MAX), 9, None), Offered::Refused);
-        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::New);
-        assert_eq!(buffer.offer(Tick::new(1 + TICKS_AHEAD_MAX), 9, None), Offered::Known);
+        assert_eq!(buffer.offer(Tick::new(2 + INPUTS_AHEAD_MAX), 9, None), Offered::Refused);
+        assert_eq!(buffer.offer(Tick::new(1 + INPUTS_AHEAD_MAX), 9, None), Offered::New);
+        assert_eq!(buffer.offer(Tick::new(1 + INPUTS_AHEAD_MAX), 9, None), Offered::Known);
     }
 
     #[test]
