@@ -5,7 +5,7 @@
 //!
 //! - [`vector`]: `[R; N]`; `lerp(a, b, t) = a + (b - a) clamp(t, 0, 1)` (P2).
 //! - [`rotation`]: unit quaternions; `error(q, p) = error(-q, p) = 1 - |q . p|` (E16), the shortest slerp (D16).
-//! - [`curve`]: through samples and beyond them (P1 to P11); `curve(0) = p1`, `curve(1) = p2`.
+//! - [`trajectory`]: through samples and beyond them (P1 to P11); `curve(0) = p1`, `curve(1) = p2`.
 //! - [`Correction`], [`VisualOffset`] (R23, R24, D15): `shown = simulated + offset`,
 //!   `offset(0) = shown before - simulated after`, `decayed(a + b) = decayed(a).decayed(b)`.
 //! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
