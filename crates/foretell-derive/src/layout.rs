@@ -260,10 +260,20 @@ impl Layout {
                 );
             }
         });
+        let parents = self.fields.iter().filter(|field| field.meaning == Meaning::Parent).map(|field| {
+            let ty = &field.ty;
+            quote_spanned! {ty.span()=>
+                const _: () = {
+                    const fn names_parent<T: ::foretell::derive::ParentName>() {}
+                    names_parent::<#ty>();
+                };
+            }
+        });
         quote! {
             const _: () = ::core::assert!(#all <= 64, #too_long);
             #(#fit)*
             #(#rounded)*
+            #(#parents)*
         }
     }
 }

@@ -187,6 +187,21 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 ///     goal: Option<[f32; 2]>,
 /// }
 /// ```
+/// A parent that is neither an `Entity` nor an `Option<Entity>`:
+/// ```compile_fail
+/// #[derive(foretell::State, Clone, Copy)]
+/// struct Hat {
+///     #[state(parent)]
+///     wearers: [foretell::Entity; 2],
+/// }
+/// ```
+/// ```compile_fail
+/// #[derive(foretell::State, Clone, Copy)]
+/// struct Hat {
+///     #[state(parent)]
+///     wearer: u64,
+/// }
+/// ```
 #[proc_macro_derive(State, attributes(state))]
 pub fn derive_state(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);

@@ -1,5 +1,17 @@
 //! What the derives write calls of. Not for games.
 
+use crate::world::{Entity, Field};
+
+/// The type of a field with `#[state(parent)]`.
+#[diagnostic::on_unimplemented(
+    message = "`#[state(parent)]` is for a field of type `Entity` or `Option<Entity>`, not `{Self}`",
+    label = "names no parent"
+)]
+pub trait ParentName: Field {}
+
+impl ParentName for Entity {}
+impl ParentName for Option<Entity> {}
+
 /// Saves a field of a world that is no table.
 pub fn save<T: Clone>(field: &T, saved: &mut Option<T>) {
     match saved {

@@ -4,11 +4,11 @@ use crate::column::{Column, Difference, Saved};
 use crate::directory::Directory;
 use crate::entity::Networked;
 use crate::step::StepCommands;
+use bevy_derive::{Deref, DerefMut};
 use bevy_ecs::change_detection::{DetectChanges, Mut, Ref, Tick as ChangeTick};
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::prelude::{ParamSet, Query, ResMut, Resource, World};
 use core::marker::PhantomData;
-use core::ops::{Deref, DerefMut};
 use foretell::Rows;
 use foretell_rapier::{Blueprint, Body, Physics};
 
@@ -22,8 +22,9 @@ impl<C: Component<Mutability = Mutable> + Blueprint> BodyComponent for C {}
 /// The component has the state of its body as of the last tick ([`Body`](foretell_rapier::Body), a field with `#[state(flatten)]`); what is
 /// written into that does nothing. A body is pushed by [`Physics::body_mut`], between the systems [`prepare_bodies`] and
 /// [`move_bodies`]; it is made where a component is spawned, made anew where its [design](Blueprint::design) changes, and goes with it.
-#[derive(Resource)]
+#[derive(Resource, Deref, DerefMut)]
 pub struct Bodies<C> {
+    #[deref]
     physics: Physics,
     of: PhantomData<fn(C)>,
 }
@@ -31,20 +32,6 @@ pub struct Bodies<C> {
 impl<C> Bodies<C> {
     pub(crate) fn new(physics: Physics) -> Bodies<C> {
         Bodies { physics, of: PhantomData }
-    }
-}
-
-impl<C> Deref for Bodies<C> {
-    type Target = Physics;
-
-    fn deref(&self) -> &Physics {
-        &self.physics
-    }
-}
-
-impl<C> DerefMut for Bodies<C> {
-    fn deref_mut(&mut self) -> &mut Physics {
-        &mut self.physics
     }
 }
 
@@ -126,25 +113,19 @@ fn set_body<C: BodyComponent>(component: &mut Mut<C>, now: &Body) {
 }
 
 /// Saves and loads the bodies. Their components are what is replicated.
-pub(crate) struct BodyColumn<C> {
-    /// As a session begins.
-    make: fn() -> Physics,
-    of: PhantomData<fn(C)>,
-}
+pub(crate) struct BodyColumn<C>(PhantomData<fn(C)>);
 
-impl<C> BodyColumn<C> {
-    pub fn new(make: fn() -> Physics) -> BodyColumn<C> {
-        BodyColumn { make, of: PhantomData }
+impl<C: BodyComponent> BodyColumn<C> {
+    /// For a session that begins with these.
+    pub fn new(world: &mut World, physics: Physics) -> BodyColumn<C> {
+        world.insert_resource(Bodies::<C>::new(physics));
+        BodyColumn(PhantomData)
     }
 }
 
 impl<C: BodyComponent> Column for BodyColumn<C> {
     fn component(&self, world: &mut World) -> ComponentId {
         world.register_component::<Bodies<C>>()
-    }
-
-    fn begin(&self, world: &mut World) {
-        world.insert_resource(Bodies::<C>::new((self.make)()));
     }
 
     fn pull(&mut self, _: &mut World, _: ChangeTick) {}

@@ -5,12 +5,12 @@
 //! exclusive system does, nor what run conditions ask for.
 
 use crate::column::Column;
-use crate::entity::{Gone, Networked};
+use crate::entity::{Gone, Networked, set};
 use crate::registry::Registry;
 use crate::schedules::Simulation;
 use bevy_ecs::component::ComponentId;
 use bevy_ecs::entity_disabling::Disabled;
-use bevy_ecs::prelude::{Component, Entity, Mut, Schedule, System, World};
+use bevy_ecs::prelude::{Component, Entity, Schedule, System, World};
 use bevy_ecs::query::{Allow, FilteredAccess, With};
 use bevy_ecs::resource::IsResource;
 use bevy_ecs::system::SystemAccess;
@@ -31,7 +31,7 @@ impl Checker {
     /// When it is something that a session does not know.
     pub fn new(world: &mut World, columns: &[Box<dyn Column>]) -> Checker {
         let mut known: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
-        known.extend(world.resource_scope(|world, registry: Mut<Registry>| registry.constants(world)));
+        known.extend(Registry::constants(world));
         // Those of Bevy's own queries.
         known.extend([world.register_component::<IsResource>(), world.register_component::<Disabled>()]);
         let (mut writers, mut refused) = (Vec::new(), Vec::new());
@@ -92,12 +92,8 @@ fn asked_for(access: &FilteredAccess) -> Vec<ComponentId> {
 }
 
 /// Which system of the run before has written a component last, in words; `None` where no system has, but commands of it.
-pub(crate) fn last_writer(world: &mut World, component: ComponentId, on: Option<Entity>) -> Option<String> {
-    let ticks = match on {
-        Some(id) => world.get_entity(id).ok()?.get_change_ticks_by_id(component),
-        None => world.get_resource_change_ticks_by_id(component),
-    };
-    let changed = ticks?.changed;
+pub(crate) fn last_writer(world: &mut World, component: ComponentId, on: Entity) -> Option<String> {
+    let changed = world.get_entity(on).ok()?.get_change_ticks_by_id(component)?.changed;
     world.schedule_scope(Simulation, |_, schedule| {
         let mut systems = schedule.systems_with_access().into_iter().flatten();
         let found = systems.find(|(_, system)| system.system().get_last_run() == changed);
@@ -117,7 +113,6 @@ pub(crate) fn turn_order(world: &mut World) {
     all.sort_unstable_by(|one, other| other.cmp(one));
     let is_turned = all.first().is_some_and(|(_, id)| world.get::<Turned>(*id).is_some());
     for (_, id) in all {
-        let mut entity = world.entity_mut(id);
-        _ = if is_turned { entity.remove::<Turned>() } else { entity.insert(Turned) };
+        set(world, id, (!is_turned).then_some(Turned));
     }
 }

@@ -8,10 +8,10 @@ use crate::entity::Networked;
 use bevy_ecs::change_detection::{DetectChanges, Ref, Tick as ChangeTick};
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::prelude::{Entity, With, World};
-use bevy_ecs::query::QueryState;
+use bevy_ecs::query::{QueryFilter, QueryState};
 use core::any::Any;
 use foretell::world::{ROW_WORDS_MAX, SavedTable};
-use foretell::{Rows, Schema, State, Table, WorldPart};
+use foretell::{Rows, State, Table, WorldPart};
 
 /// What is saved of a column.
 pub(crate) type Saved = Box<dyn Any + Send + Sync>;
@@ -20,7 +20,7 @@ pub(crate) type Saved = Box<dyn Any + Send + Sync>;
 pub(crate) struct Difference {
     /// In words: component, field and entity.
     pub what: String,
-    /// On which entity; none for a resource.
+    /// On which entity, where that is known.
     pub on: Option<Entity>,
 }
 
@@ -38,8 +38,6 @@ pub(crate) trait Column: Send + Sync {
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory);
     /// The first difference between what was pulled and what was saved; `None` where there is none.
     fn difference(&self, saved: &Saved, world: &World, directory: &Directory) -> Option<Difference>;
-    /// A session begins, of which nothing is there yet.
-    fn begin(&self, _world: &mut World) {}
     /// As [`foretell::World::publish`].
     fn publish(&mut self, _rows: &mut Rows) {}
     /// As [`foretell::World::adopt`]; entities that come are made.
@@ -63,6 +61,19 @@ where
                 entity.insert(value.clone());
             }
         }
+    }
+}
+
+/// Takes a component from what has it and is not to be `kept`, where there are not as many by the filter `F` as there should be.
+pub(crate) fn remove_others<C: Component, F: QueryFilter>(
+    world: &mut World,
+    count: usize,
+    kept: impl Fn(&World, Entity) -> bool,
+) {
+    let mut there = world.query_filtered::<Entity, F>();
+    if there.iter(world).count() != count {
+        let others: Vec<_> = there.iter(world).filter(|id| !kept(world, *id)).collect();
+        others.into_iter().for_each(|id| _ = world.entity_mut(id).remove::<C>());
     }
 }
 
@@ -91,12 +102,15 @@ fn differing_field<C: State>(one: &C, other: &C) -> Option<String> {
 /// What a column looks through.
 type Told<C> = (Ref<'static, Networked>, Ref<'static, C>);
 
-/// A component that is told to other players: its values, and what goes through them.
-pub(crate) struct NetworkedColumn<C: Component>(Table<C>, Option<QueryState<Told<C>>>);
+/// A component that is told to other players.
+pub(crate) struct NetworkedColumn<C: Component> {
+    table: Table<C>,
+    told: QueryState<Told<C>>,
+}
 
-impl<C: Component> Default for NetworkedColumn<C> {
-    fn default() -> NetworkedColumn<C> {
-        NetworkedColumn(Table::new(), None)
+impl<C: Component> NetworkedColumn<C> {
+    pub fn new(world: &mut World) -> NetworkedColumn<C> {
+        NetworkedColumn { table: Table::new(), told: world.query() }
     }
 }
 
@@ -106,7 +120,7 @@ where
 {
     fn write(&self, world: &mut World, directory: &Directory, name: NetEntity) {
         let Some(id) = directory.find(name) else { return };
-        match self.0.get(name) {
+        match self.table.get(name) {
             Some(state) => write(world, id, &*state, same_bits),
             None => {
                 if let Ok(mut entity) = world.get_entity_mut(id) {
@@ -128,10 +142,9 @@ where
     fn pull(&mut self, world: &mut World, since: ChangeTick) {
         let (now, mut count, mut rest) = (world.change_tick(), 0, Vec::new());
         let is_new = |changed: ChangeTick| changed.is_newer_than(since, now);
-        let query = self.1.get_or_insert_with(|| world.query());
         // Mostly both are in the same order.
-        let mut known = self.0.iter_mut().peekable();
-        for (of, state) in query.iter(world) {
+        let mut known = self.table.iter_mut().peekable();
+        for (of, state) in self.told.iter(world) {
             count += 1;
             while known.next_if(|one| one.entity() < of.name()).is_some() {}
             let place = known.next_if(|one| one.entity() == of.name());
@@ -144,11 +157,11 @@ where
             }
         }
         drop(known);
-        rest.into_iter().for_each(|(of, state)| self.0.insert(of, state));
-        if self.0.len() != count {
-            let mut there: Vec<_> = query.iter(world).map(|(of, _)| of.name()).collect();
+        rest.into_iter().for_each(|(of, state)| self.table.insert(of, state));
+        if self.table.len() != count {
+            let mut there: Vec<_> = self.told.iter(world).map(|(of, _)| of.name()).collect();
             there.sort_unstable();
-            self.0.retain(|one| there.binary_search(&one.entity()).is_ok());
+            self.table.retain(|one| there.binary_search(&one.entity()).is_ok());
         }
     }
 
@@ -158,33 +171,30 @@ where
 
     fn save(&self, _: &World, into: &mut Saved) {
         if let Some(into) = into.downcast_mut() {
-            self.0.save(into);
+            self.table.save(into);
         }
     }
 
     fn load(&mut self, from: &Saved, world: &mut World, directory: &Directory) {
         let Some(from) = from.downcast_ref() else { return };
-        self.0.load(from);
-        for one in self.0.iter() {
+        self.table.load(from);
+        for one in self.table.iter() {
             if let Some(id) = directory.find(one.entity()) {
                 write(world, id, &*one, same_bits);
             }
         }
-        let mut there = world.query_filtered::<(Entity, &Networked), With<C>>();
-        if there.iter(world).count() != self.0.len() {
-            let is_extra = |(id, of): (Entity, &Networked)| self.0.get(of.name()).is_none().then_some(id);
-            for id in there.iter(world).filter_map(is_extra).collect::<Vec<_>>() {
-                world.entity_mut(id).remove::<C>();
-            }
-        }
+        let is_saved = |world: &World, id: Entity| {
+            world.get::<Networked>(id).is_some_and(|of| self.table.get(of.name()).is_some())
+        };
+        remove_others::<C, (With<C>, With<Networked>)>(world, self.table.len(), is_saved);
     }
 
     fn difference(&self, saved: &Saved, _: &World, directory: &Directory) -> Option<Difference> {
         let mut then = Table::new();
         then.load(saved.downcast_ref::<SavedTable<C>>()?);
-        let names = then.iter().chain(self.0.iter()).map(|one| one.entity());
+        let names = then.iter().chain(self.table.iter()).map(|one| one.entity());
         let mut differing = names.filter_map(|name| {
-            let what = match (then.get(name), self.0.get(name)) {
+            let what = match (then.get(name), self.table.get(name)) {
                 (Some(one), Some(other)) => format!("{} of {name:?}", differing_field(&*one, &*other)?),
                 _ => format!("whether {name:?} has {}", core::any::type_name::<C>()),
             };
@@ -194,11 +204,11 @@ where
     }
 
     fn publish(&mut self, rows: &mut Rows) {
-        self.0.publish(rows);
+        self.table.publish(rows);
     }
 
     fn adopt(&mut self, rows: &Rows, world: &mut World, directory: &mut Directory) {
-        self.0.adopt(rows);
+        self.table.adopt(rows);
         for (of, _) in rows.states::<C>() {
             // Whose it is the table knows, which has adopted it.
             directory.ensure(world, of);
@@ -210,11 +220,6 @@ where
     }
 
     fn tells(&self, name: NetEntity) -> bool {
-        self.0.get(name).is_some()
+        self.table.get(name).is_some()
     }
-}
-
-/// The schema with this type of state.
-pub(crate) fn add_to<C: State>(schema: Schema) -> Schema {
-    schema.with::<C>()
 }

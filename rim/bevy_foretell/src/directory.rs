@@ -4,10 +4,10 @@
 
 use crate::NetEntity;
 use crate::entity::{Gone, Networked};
-use crate::hierarchy::{named_below, with_unnamed_below};
+use crate::tree::{named_below, with_unnamed_below};
 use bevy_ecs::component::ComponentId;
 use bevy_ecs::hierarchy::ChildOf;
-use bevy_ecs::prelude::{Entity, Resource, World};
+use bevy_ecs::prelude::{Entity, Resource, With, World};
 use bevy_ecs::query::Allow;
 use foretell::{Owned, Tick};
 
@@ -16,14 +16,19 @@ use foretell::{Owned, Tick};
 pub(crate) struct Directory {
     entries: Vec<(NetEntity, Entity)>,
     /// The components that an entity has not before it is given them: those that are saved, and those that are set before each step.
-    pub saved: Vec<ComponentId>,
+    saved: Vec<ComponentId>,
     /// Whether it is told whose child an entity is.
-    pub tells_children: bool,
+    tells_children: bool,
     /// The newest tick that was simulated.
     pub newest: Tick,
 }
 
 impl Directory {
+    /// Of a session that begins with no entities.
+    pub fn new(saved: Vec<ComponentId>, tells_children: bool) -> Directory {
+        Directory { saved, tells_children, ..Directory::default() }
+    }
+
     /// The entity of this name, whether it is there or gone.
     pub fn find(&self, name: NetEntity) -> Option<Entity> {
         self.place(name).ok().map(|at| self.entries[at].1)
@@ -38,28 +43,16 @@ impl Directory {
         self.entries.binary_search_by_key(&name, |(known, _)| *known)
     }
 
-    fn set(&mut self, name: NetEntity, id: Entity) {
-        match self.place(name) {
-            Ok(at) => self.entries[at].1 = id,
-            Err(at) => self.entries.insert(at, (name, id)),
-        }
-    }
-
     /// The entity of this name is there, and this player's: the same one as ever, or a new one.
-    pub fn ensure(&mut self, world: &mut World, of: Owned) -> Entity {
+    pub fn ensure(&mut self, world: &mut World, of: Owned) {
         let known = self.find(of.entity).filter(|id| world.get_entity(*id).is_ok());
-        let Some(id) = known else {
-            let id = world.spawn(Networked::new(of)).id();
-            self.set(of.entity, id);
-            return id;
-        };
+        let id = known.unwrap_or_else(|| world.spawn_empty().id());
         if world.get::<Gone>(id).is_some() {
             // What it had in a state that was gone back from, or before it was despawned, it has not.
             self.forget(world, id, &[]);
             revive(world, id);
         }
         self.name(world, id, of);
-        id
     }
 
     /// `id` has this name from now on, and is this player's.
@@ -67,15 +60,16 @@ impl Directory {
         if world.get::<Networked>(id).is_none_or(|known| known.owned() != of) {
             world.entity_mut(id).insert(Networked::new(of));
         }
-        self.set(of.entity, id);
+        match self.place(of.entity) {
+            Ok(at) => self.entries[at].1 = id,
+            Err(at) => self.entries.insert(at, (of.entity, id)),
+        }
     }
 
     /// Takes from an entity what is saved, but for what it is about to be given.
     pub fn forget(&self, world: &mut World, id: Entity, given: &[ComponentId]) {
-        let mut entity = world.entity_mut(id);
-        for component in self.saved.iter().filter(|component| !given.contains(component)) {
-            entity.remove_by_id(*component);
-        }
+        let forgotten: Vec<_> = self.saved.iter().filter(|component| !given.contains(component)).copied().collect();
+        world.entity_mut(id).remove_by_ids(&forgotten);
     }
 
     /// It is not in the state any more, nor what is below it and has no name. Where it is told whose child an entity is, it is in no list of
@@ -105,7 +99,8 @@ impl Directory {
             for child in named_below(world, *id) {
                 world.entity_mut(child).remove::<ChildOf>();
             }
-            despawn(world, *id);
+            // Its parent may have taken it along.
+            _ = world.try_despawn(*id);
         }
         self.entries.retain(|(_, id)| world.get_entity(*id).is_ok());
     }
@@ -114,21 +109,14 @@ impl Directory {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-
-    /// Despawns all of them, and forgets their names.
-    pub fn clear(&mut self, world: &mut World) {
-        let mut all = world.query_filtered::<Entity, (bevy_ecs::query::With<Networked>, Allow<Gone>)>();
-        for id in all.iter(world).collect::<Vec<_>>() {
-            despawn(world, id);
-        }
-        *self = Directory::default();
-    }
 }
 
-/// Its parent may have taken it along.
-fn despawn(world: &mut World, id: Entity) {
-    if let Ok(entity) = world.get_entity_mut(id) {
-        entity.despawn();
+/// Despawns whatever has a name, be it there or gone.
+pub(crate) fn despawn_all(world: &mut World) {
+    let mut named = world.query_filtered::<Entity, (With<Networked>, Allow<Gone>)>();
+    for id in named.iter(world).collect::<Vec<_>>() {
+        // Its parent may have taken it along.
+        _ = world.try_despawn(id);
     }
 }
 

@@ -1,10 +1,10 @@
 //! A session with its network, however it was begun.
 
 use crate::game_world::GameWorld;
+use bevy_app::App;
 use bevy_ecs::prelude::{Resource, World};
-use foretell::{
-    Client, ClientState, Frame, Host, Input, Instant, Outbox, PeerId, PlayerId, Server, Session, Tick, Views,
-};
+use foretell::{Client, Frame, Host, Input, Instant, Outbox, PeerId, Server, Session, Views};
+use foretell_sim::netsim::Link;
 
 /// One end of a session.
 pub(crate) enum End<'a, I: Input + Send + Sync> {
@@ -19,8 +19,6 @@ pub(crate) trait Driver<I: Input + Send + Sync> {
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_>;
     /// What is to be drawn.
     fn present(&self, now: Instant, views: &mut Views);
-    /// Who plays here.
-    fn player(&self) -> Option<PlayerId>;
     /// The session itself; `None` while there is none yet.
     fn end(&mut self) -> Option<End<'_, I>>;
     /// Why there is no session, and will be none.
@@ -40,8 +38,21 @@ pub struct Datagrams {
     pub outgoing: Vec<(PeerId, Vec<u8>)>,
 }
 
+/// Gives an app what has arrived from a peer.
+pub(crate) fn hand_over(app: &mut App, from: PeerId, link: &mut Link, now: Instant) {
+    let mut datagrams = app.world_mut().resource_mut::<Datagrams>();
+    while let Some(delivery) = link.receive(now) {
+        datagrams.arrived.push((from, delivery.bytes.to_vec()));
+    }
+}
+
+/// Takes from an app what it wants to send.
+pub(crate) fn take_out(app: &mut App) -> Vec<(PeerId, Vec<u8>)> {
+    core::mem::take(&mut app.world_mut().resource_mut::<Datagrams>().outgoing)
+}
+
 /// What brings the datagrams of a session to the other ends, and theirs to it.
-pub(crate) trait Network<I: Input + Send + Sync> {
+pub(crate) trait Network<I: Input + Send + Sync>: Sized {
     /// The moment that it is by its clock, when it is `now` by the app's.
     fn now(&self, now: Instant) -> Instant {
         now
@@ -51,19 +62,19 @@ pub(crate) trait Network<I: Input + Send + Sync> {
     /// Sends what is to be sent, and takes it out.
     fn send(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, outbox: &mut Outbox, world: &mut World);
     /// Closes, when the last of it has been sent.
-    fn close(self: Box<Self>) {}
+    fn close(self) {}
 }
 
 /// A session, and the network that it is over.
-pub(crate) struct Over<I: Input + Send + Sync, N: ?Sized> {
+pub(crate) struct Over<I: Input + Send + Sync, N> {
     session: Session<GameWorld<I>>,
     outbox: Outbox,
-    network: Box<N>,
+    network: N,
 }
 
 impl<I: Input + Send + Sync, N: Network<I>> Over<I, N> {
     pub fn new(session: Session<GameWorld<I>>, network: N) -> Over<I, N> {
-        Over { session, outbox: Outbox::new(), network: Box::new(network) }
+        Over { session, outbox: Outbox::new(), network }
     }
 }
 
@@ -73,26 +84,15 @@ const GOOD_BYES: u32 = 3;
 impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
         let Over { session, outbox, network } = self;
-        network.take_in(network.now(now), session, &mut game.ecs);
+        network.take_in(network.now(now), session, game.world());
         let now = network.now(now);
-        let (tick, ticks) = {
-            let frame = session.update(now, game, &mut |_| input, outbox);
-            (frame.tick, frame.ticks)
-        };
-        network.send(now, session, outbox, &mut game.ecs);
-        match session {
-            Session::Client(client) => client.frame(now),
-            Session::Host(host) => host.frame(),
-            Session::Dedicated(_) => Frame { ticks, ..idle(ClientState::Playing, tick) },
-        }
+        session.update(now, game, &mut |_| input, outbox);
+        network.send(now, session, outbox, game.world());
+        session.frame(now)
     }
 
     fn present(&self, now: Instant, views: &mut Views) {
         self.session.present(self.network.now(now), views);
-    }
-
-    fn player(&self) -> Option<PlayerId> {
-        self.session.player()
     }
 
     fn end(&mut self) -> Option<End<'_, I>> {
@@ -105,14 +105,9 @@ impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
 
     fn leave(mut self: Box<Self>, now: Instant, game: &mut GameWorld<I>) {
         (0..GOOD_BYES).for_each(|_| self.session.leave(&mut self.outbox));
-        self.network.send(self.network.now(now), &mut self.session, &mut self.outbox, &mut game.ecs);
+        self.network.send(self.network.now(now), &mut self.session, &mut self.outbox, game.world());
         self.network.close();
     }
-}
-
-/// A frame in which nothing has happened.
-pub(crate) fn idle(state: ClientState, tick: Tick) -> Frame<'static> {
-    Frame { state, tick, ticks: 0, resimulated: 0, corrections: &[], events: &[], messages: &[] }
 }
 
 /// The game moves the datagrams.

@@ -1,8 +1,8 @@
 //! What the plugin keeps on the entities of a game.
 
 use crate::NetEntity;
-use bevy_ecs::prelude::Component;
-use core::ops::Deref;
+use bevy_derive::Deref;
+use bevy_ecs::prelude::{Component, Entity, World};
 use foretell::{InputStatus, Owned, PlayerId, PlayerInput, Tick};
 
 /// The name of an entity, the same on both ends, and whose it is. It is on whatever
@@ -45,10 +45,11 @@ pub struct Simulated;
 
 /// The input of an entity's owner in this step. Only on entities that are [`Simulated`], and whose owner is stepped: a system that
 /// asks for it moves what it has to move, on both ends and in re-simulations. Set before each step.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Deref, Clone, Copy, PartialEq, Debug)]
 pub struct Driven<I: Send + Sync + 'static> {
-    pub(crate) input: I,
-    pub(crate) status: InputStatus,
+    #[deref]
+    input: I,
+    status: InputStatus,
 }
 
 impl<I: Copy + Send + Sync + 'static> Driven<I> {
@@ -62,14 +63,6 @@ impl<I: Copy + Send + Sync + 'static> Driven<I> {
     }
 }
 
-impl<I: Send + Sync + 'static> Deref for Driven<I> {
-    type Target = I;
-
-    fn deref(&self) -> &I {
-        &self.input
-    }
-}
-
 /// A networked entity that is not in the state that the world is in: it was despawned, or is not spawned yet in a state that was
 /// gone back to. No query finds it that does not name this component. It keeps its id, and is despawned when no state that may come
 /// back has it.
@@ -77,4 +70,13 @@ impl<I: Send + Sync + 'static> Deref for Driven<I> {
 pub struct Gone {
     /// The newest tick that was simulated when it went.
     pub(crate) since: Tick,
+}
+
+/// The entity has this component, or none of its type.
+pub(crate) fn set<C: Component>(world: &mut World, id: Entity, component: Option<C>) {
+    let mut entity = world.entity_mut(id);
+    _ = match component {
+        Some(component) => entity.insert(component),
+        None => entity.remove::<C>(),
+    };
 }

@@ -2,13 +2,13 @@
 
 use crate::checked::{self, Checker};
 use crate::column::{Column, Difference, Saved};
-use crate::directory::{Directory, revive};
-use crate::entity::{Driven, Gone, Networked, Simulated};
+use crate::directory::{self, Directory};
+use crate::entity::{Driven, Gone, Networked, Simulated, set};
 use crate::hierarchy::Hierarchy;
 use crate::registry::Registry;
 use crate::schedules::Simulation;
-use crate::settings::{Hooks, Settings, config_of, horizon_ticks};
-use crate::step::{CurrentStep, RewoundFor, StepInputs};
+use crate::settings::{Settings, config_of, horizon_ticks};
+use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages;
 use bevy_app::App;
 use bevy_ecs::change_detection::Tick as ChangeTick;
@@ -23,7 +23,7 @@ use foretell::{Input, InterestRules, Newcomer, Owned, Reason, Role, Rows, Rules,
 ///
 /// While a session runs in an app it has Bevy's world. At other times Bevy has that, and this one an empty one in its place.
 pub struct GameWorld<I: Send + Sync + 'static> {
-    pub(crate) ecs: World,
+    ecs: World,
     columns: Vec<Box<dyn Column>>,
     /// Every entity with a name that is there, ascending.
     there: Vec<(Owned, Entity)>,
@@ -32,11 +32,9 @@ pub struct GameWorld<I: Send + Sync + 'static> {
     /// For how many ticks what is gone may come back; 0 on a server.
     horizon_ticks: u32,
     checker: Option<Checker>,
-    hooks: Hooks,
     /// Where it is told who is whose child.
     hierarchy: Option<Hierarchy>,
-    /// Made when they are used first.
-    queries: Option<Queries<I>>,
+    queries: Queries<I>,
 }
 
 /// Which entities a step moves, and by which input.
@@ -66,18 +64,14 @@ pub struct SavedWorld {
 impl<I: Input + Send + Sync> GameWorld<I> {
     /// For a session that begins: what was there of another one is despawned.
     pub(crate) fn new(world: &mut World, horizon_ticks: u32) -> GameWorld<I> {
-        let columns = world.resource::<Registry>().columns();
-        let checker = world.resource::<Settings>().checked.then(|| Checker::new(world, &columns));
-        let hooks = world.resource::<Settings>().hooks;
+        directory::despawn_all(world);
+        let columns = Registry::columns(world);
+        let checker = world.resource::<Settings<I>>().checked.then(|| Checker::new(world, &columns));
         let hierarchy = world.resource::<Registry>().has_children.then(|| Hierarchy::new(world));
         let mut saved: Vec<_> = columns.iter().map(|column| column.component(world)).collect();
         saved.extend([world.register_component::<Simulated>(), world.register_component::<Driven<I>>()]);
         saved.extend(hierarchy.is_some().then(|| world.register_component::<ChildOf>()));
-        let mut directory = core::mem::take(&mut *world.resource_mut::<Directory>());
-        directory.clear(world);
-        (directory.saved, directory.tells_children) = (saved, hierarchy.is_some());
-        *world.resource_mut::<Directory>() = directory;
-        columns.iter().for_each(|column| column.begin(world));
+        world.insert_resource(Directory::new(saved, hierarchy.is_some()));
         GameWorld {
             ecs: World::new(),
             columns,
@@ -85,9 +79,8 @@ impl<I: Input + Send + Sync> GameWorld<I> {
             pulled: ChangeTick::new(0),
             horizon_ticks,
             checker,
-            hooks,
             hierarchy,
-            queries: None,
+            queries: Queries::new(world),
         }
     }
 
@@ -100,7 +93,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         game(&mut app);
         app.finish();
         app.cleanup();
-        let config = config_of(app.world());
+        let config = config_of::<I>(app.world());
         let horizon_ticks = horizon_ticks(&config);
         let mut world = GameWorld::new(app.world_mut(), horizon_ticks);
         core::mem::swap(&mut world.ecs, app.world_mut());
@@ -114,7 +107,15 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     pub fn rules(game: fn(&mut App)) -> Rules {
         let mut app = App::new();
         game(&mut app);
-        config_of(app.world()).rules
+        config_of::<I>(app.world()).rules
+    }
+
+    /// Calls with Bevy's world in it, which has an empty one meanwhile.
+    pub(crate) fn lent<T>(&mut self, world: &mut World, run: impl FnOnce(&mut GameWorld<I>) -> T) -> T {
+        core::mem::swap(world, &mut self.ecs);
+        let done = run(self);
+        core::mem::swap(world, &mut self.ecs);
+        done
     }
 
     /// Bevy's world.
@@ -128,7 +129,6 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         if let Some(hierarchy) = hierarchy {
             ecs.resource_scope(|ecs, directory: Mut<Directory>| hierarchy.take_in(ecs, &directory, *pulled));
         }
-        let queries = queries.get_or_insert_with(|| Queries::new(ecs));
         there.clear();
         there.extend(queries.named.iter(ecs).map(|(id, of)| (of.owned(), id)));
         if !there.is_sorted_by_key(|(of, _)| of.entity) {
@@ -160,20 +160,19 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         }
         for (of, id) in there {
             match world.get::<Networked>(*id) {
-                Some(known) if known.owned() == *of => revive(world, *id),
-                _ => _ = directory.ensure(world, *of),
+                Some(known) if known.owned() == *of => directory::revive(world, *id),
+                _ => directory.ensure(world, *of),
             }
         }
     }
 
     /// Says of each entity whether this step moves it, and by which input.
     fn assign_roles(&mut self, step: &Step<'_, I>) {
-        let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
         let (mut roles, mut driven) = (Vec::new(), Vec::new());
-        for (id, of, was_simulated, input) in queries.roles.iter_mut(&mut self.ecs) {
+        for (id, of, was_simulated, input) in self.queries.roles.iter_mut(&mut self.ecs) {
             let is_simulated = step.role(of.owned()) != Role::Proxy;
             if is_simulated != was_simulated {
-                roles.push((id, is_simulated));
+                roles.push((id, is_simulated.then_some(Simulated)));
             }
             let now = step.input(of.owner()).filter(|_| is_simulated).map(Driven::new);
             match (input, now) {
@@ -182,17 +181,8 @@ impl<I: Input + Send + Sync> GameWorld<I> {
                 (_, now) => driven.push((id, now)),
             }
         }
-        for (id, is_simulated) in roles {
-            let mut entity = self.ecs.entity_mut(id);
-            _ = if is_simulated { entity.insert(Simulated) } else { entity.remove::<Simulated>() };
-        }
-        for (id, input) in driven {
-            let mut entity = self.ecs.entity_mut(id);
-            _ = match input {
-                Some(input) => entity.insert(input),
-                None => entity.remove::<Driven<I>>(),
-            };
-        }
+        roles.into_iter().for_each(|(id, role)| set(&mut self.ecs, id, role));
+        driven.into_iter().for_each(|(id, input)| set(&mut self.ecs, id, input));
     }
 
     /// Puts where systems find it what they are to know of the step.
@@ -201,10 +191,10 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         inputs.0.clear();
         inputs.0.extend_from_slice(step.inputs());
         step_messages::begin_step(step, &mut self.ecs);
-        let shoots = self.ecs.resource::<RewoundFor<I>>().0;
+        let rewound_for = self.ecs.resource::<Settings<I>>().rewound_for;
         let mut current = self.ecs.resource_mut::<CurrentStep>();
         current.begin(step);
-        current.look_back(step, shoots);
+        current.look_back(step, rewound_for);
         self.assign_roles(step);
         let mut directory = self.ecs.resource_mut::<Directory>();
         directory.newest = directory.newest.max(step.tick());
@@ -245,7 +235,8 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let found = columns.find_map(|(column, first)| Some((column.difference(first, world, directory)?, column)));
         let Some((Difference { what, on }, column)) = found else { return };
         let component = column.component(&mut self.ecs);
-        let who = checked::last_writer(&mut self.ecs, component, on)
+        let who = on
+            .and_then(|on| checked::last_writer(&mut self.ecs, component, on))
             .or_else(|| self.checker.as_ref().map(|checker| checker.writers_of(component)));
         panic!("{tick:?} simulated twice comes to two results: {what} differs, {}", who.unwrap_or_default());
     }
@@ -254,7 +245,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
     fn purge(&mut self) {
         let newest = self.ecs.resource::<Directory>().newest.get();
         let before = newest.saturating_add(1).saturating_sub(self.horizon_ticks);
-        let queries = self.queries.get_or_insert_with(|| Queries::new(&mut self.ecs));
+        let queries = &mut self.queries;
         let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| gone.since.get() < before);
         let gone: Vec<_> = gone.map(|(id, _)| id).collect();
         // Others the game has despawned itself, and their names are left.
@@ -269,11 +260,11 @@ impl<I: Input + Send + Sync> Simulate for GameWorld<I> {
     type Input = I;
 
     fn interest_rules(&self) -> Option<&dyn InterestRules> {
-        self.hooks.interest.and_then(|rules| rules(&self.ecs))
+        self.ecs.resource::<Settings<I>>().interest.and_then(|rules| rules(&self.ecs))
     }
 
     fn admit(&self, newcomer: &Newcomer) -> Result<(), Reason> {
-        self.hooks.admit.map_or(Ok(()), |admit| admit(&self.ecs, newcomer))
+        self.ecs.resource::<Settings<I>>().admit.map_or(Ok(()), |admit| admit(&self.ecs, newcomer))
     }
 
     fn step(&mut self, step: &mut Step<'_, I>) {

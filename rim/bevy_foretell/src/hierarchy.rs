@@ -5,9 +5,10 @@
 
 use crate::NetEntity;
 use crate::directory::Directory;
-use crate::entity::{Gone, Networked};
+use crate::entity::{Networked, set};
+use crate::tree::is_below;
 use bevy_ecs::change_detection::{DetectChanges, Ref, Tick as ChangeTick};
-use bevy_ecs::hierarchy::{ChildOf, Children};
+use bevy_ecs::hierarchy::ChildOf;
 use bevy_ecs::prelude::{Component, Entity, With, Without, World};
 use bevy_ecs::query::QueryState;
 use foretell::State;
@@ -55,13 +56,7 @@ impl Hierarchy {
         };
         let orphans = self.orphans.iter(world).filter(|(id, parent)| is_free(*id, parent));
         changed.extend(orphans.map(|(id, _)| (id, None)));
-        for (id, parent) in changed {
-            let mut entity = world.entity_mut(id);
-            _ = match parent {
-                Some(parent) => entity.insert(parent),
-                None => entity.remove::<Parent>(),
-            };
-        }
+        changed.into_iter().for_each(|(id, parent)| set(world, id, parent));
     }
 
     /// `ChildOf` is as a state says that was written. An entity that has no name may have a child that has one: that stays.
@@ -94,38 +89,4 @@ impl Hierarchy {
         }
         self.put = world.increment_change_tick();
     }
-}
-
-/// Whether an entity is another, or below it.
-fn is_below(world: &World, id: Entity, other: Entity) -> bool {
-    let parents = core::iter::successors(Some(id), |id| world.get::<ChildOf>(*id).map(ChildOf::parent));
-    parents.take(DEPTH_MAX).any(|one| one == other)
-}
-
-/// How deep entities are below each other at most.
-const DEPTH_MAX: usize = 1_000;
-
-/// An entity, and what is below it and has no name of its own.
-pub(crate) fn with_unnamed_below(world: &World, id: Entity) -> Vec<Entity> {
-    let mut all = vec![id];
-    let mut next = 0;
-    while let Some(id) = all.get(next) {
-        let children = world.get::<Children>(*id).into_iter().flatten();
-        let unnamed: Vec<_> = children.copied().filter(|child| world.get::<Networked>(*child).is_none()).collect();
-        all.extend(unnamed);
-        next += 1;
-    }
-    all
-}
-
-/// The entities that are there, have a name and are below this one.
-pub(crate) fn named_below(world: &World, id: Entity) -> Vec<Entity> {
-    let mut all = vec![id];
-    let mut next = 0;
-    while let Some(id) = all.get(next) {
-        all.extend(world.get::<Children>(*id).into_iter().flatten().copied().collect::<Vec<_>>());
-        next += 1;
-    }
-    let is_named = |id: &Entity| world.get::<Networked>(*id).is_some() && world.get::<Gone>(*id).is_none();
-    all.into_iter().skip(1).filter(is_named).collect()
 }

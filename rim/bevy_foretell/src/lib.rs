@@ -24,10 +24,12 @@ mod rolled_back;
 mod schedules;
 mod session;
 mod settings;
+mod start;
 mod step;
 mod step_messages;
 #[cfg(feature = "net")]
 mod told;
+mod tree;
 
 #[cfg(feature = "rapier")]
 pub use bodies::{Bodies, BodyComponent, move_bodies, prepare_bodies};

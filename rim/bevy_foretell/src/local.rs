@@ -1,19 +1,17 @@
 //! Playing alone as if it were over a network: the server in the same program, and a simulated link to it.
 
-use crate::driver::Network;
+use crate::driver::{Network, hand_over, take_out};
 use crate::game_world::GameWorld;
-use crate::play::Play;
-use crate::rig::{hand_over, headless, take_out};
 use bevy_app::App;
 use bevy_ecs::prelude::World;
 use bevy_time::TimeUpdateStrategy;
-use foretell::{Input, Instant, Outbox, PeerId, Session, Start};
+use foretell::{Input, Instant, Outbox, PeerId, Session};
 use foretell_sim::netsim::{Conditions, Link};
 
 /// A server in this program, at the other end of a link that is as bad as is asked for.
 pub struct LocalServer {
-    game: fn(&mut App),
-    conditions: Conditions,
+    pub(crate) game: fn(&mut App),
+    pub(crate) conditions: Conditions,
 }
 
 impl LocalServer {
@@ -40,9 +38,7 @@ pub(crate) struct Locally {
 }
 
 impl Locally {
-    pub fn new(local: LocalServer, now: Instant) -> Locally {
-        let LocalServer { game, conditions } = local;
-        let server = headless(game, Play::ByHand(Start::Dedicated { epoch: 1 }));
+    pub fn new(server: App, conditions: Conditions, now: Instant) -> Locally {
         Locally { server, conditions, up: Link::new(1, 1), down: Link::new(2, 2), updated: now }
     }
 }

@@ -1,6 +1,7 @@
 //! Messages of the game's own: sent by a trigger, received by an observer.
 
 use crate::driver::{Driver, End};
+use crate::registry::Registry;
 use crate::step_messages;
 use bevy_app::App;
 use bevy_ecs::prelude::{Event, On, ResMut, Resource, World};
@@ -60,8 +61,10 @@ impl<I> Default for MessageTypes<I> {
     }
 }
 
-/// Makes a type known: to what is told, or to steps, and to what sends.
+/// Makes a type known: to both ends, to what is told, or to steps, and to what sends.
 pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App) {
+    let mut registry = app.world_mut().resource_mut::<Registry>();
+    registry.messages = core::mem::take(&mut registry.messages).with::<M>();
     if M::DELIVERY == Delivery::InStep {
         step_messages::register::<I, M>(app);
     } else {

@@ -8,6 +8,6 @@ mod serve;
 pub(crate) use connect::Joined;
 pub use connect::{Connect, insecure_token};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use serve::{Port, serve};
+pub(crate) use serve::serve;
 #[cfg(not(target_arch = "wasm32"))]
 pub use serve::{Serve, Serving};

@@ -6,11 +6,11 @@ use crate::driver::Datagrams;
 use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
-use crate::registry::Registry;
+use crate::registry::{ForetellApp, Registry};
 use crate::schedules::{ReadInput, Simulation};
 use crate::session::{self, LocalPlayer, Pressed, Stats};
-use crate::settings::{Configure, Hooks, Settings};
-use crate::step::{CurrentStep, RewoundFor, StepInputs};
+use crate::settings::Settings;
+use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages::StepMessageTypes;
 use bevy_app::{App, Last, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, Schedule, World};
@@ -23,20 +23,10 @@ use std::sync::Arc;
 /// Foretell in Bevy: one plugin for server, client, host and single player. `I` is what a player presses in a tick.
 ///
 /// Add it once, after the plugins of Bevy. Nothing happens until a [`Play`](crate::Play) is inserted.
-pub struct ForetellPlugin<I> {
-    rate: TickRate,
-    configure: Configure,
-    messages: Vec<MessageType>,
-    rewound_for: Option<fn(&I) -> bool>,
-    hooks: Hooks,
-    checked: bool,
-}
-
-/// Makes a type of messages known.
-#[derive(Clone, Copy)]
-struct MessageType {
-    in_rules: fn(&mut Registry),
-    in_app: fn(&mut App),
+pub struct ForetellPlugin<I: 'static> {
+    settings: Settings<I>,
+    /// Each makes a type of messages known.
+    messages: Vec<fn(&mut App)>,
 }
 
 impl<I: Input + Send + Sync> ForetellPlugin<I> {
@@ -45,22 +35,14 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// # Panics
     /// With another one.
     pub fn hz(rate: u16) -> ForetellPlugin<I> {
-        let rate = TickRate::hz(rate);
-        ForetellPlugin {
-            rate,
-            configure: Arc::new(|_| {}),
-            messages: Vec::new(),
-            rewound_for: None,
-            hooks: Hooks::default(),
-            checked: false,
-        }
+        ForetellPlugin { settings: Settings::new(TickRate::hz(rate)), messages: Vec::new() }
     }
 
     /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
     /// says of the rules has to be the same on both ends.
     #[must_use]
     pub fn configured(mut self, configure: impl Fn(&mut SessionConfig) + Send + Sync + 'static) -> ForetellPlugin<I> {
-        self.configure = Arc::new(configure);
+        self.settings.configure = Arc::new(configure);
         self
     }
 
@@ -68,7 +50,7 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// that are [in steps](foretell::Delivery::InStep) stand in [`StepMessages`](crate::StepMessages). In the same order on both ends.
     #[must_use]
     pub fn message<M: Message + Clone>(mut self) -> ForetellPlugin<I> {
-        self.messages.push(MessageType { in_rules: Registry::message::<M>, in_app: messages::register::<I, M> });
+        self.messages.push(messages::register::<I, M>);
         self
     }
 
@@ -76,14 +58,14 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// those by which a player shoots.
     #[must_use]
     pub fn rewound_for(mut self, shoots: fn(&I) -> bool) -> ForetellPlugin<I> {
-        self.rewound_for = Some(shoots);
+        self.settings.rewound_for = Some(shoots);
         self
     }
 
     /// The same with a say of the game's in who may join, as [`Simulate::admit`](foretell::Simulate::admit). By default everybody may.
     #[must_use]
     pub fn admit(mut self, admit: fn(&World, &Newcomer) -> Result<(), Reason>) -> ForetellPlugin<I> {
-        self.hooks.admit = Some(admit);
+        self.settings.admit = Some(admit);
         self
     }
 
@@ -91,7 +73,7 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// not, [`ServerConfig::interest`](foretell::ServerConfig::interest) alone counts.
     #[must_use]
     pub fn interest<R: Resource + InterestRules>(mut self) -> ForetellPlugin<I> {
-        self.hooks.interest = Some(|world| world.get_resource::<R>().map(|rules| rules as &dyn InterestRules));
+        self.settings.interest = Some(|world| world.get_resource::<R>().map(|rules| rules as &dyn InterestRules));
         self
     }
 
@@ -104,7 +86,7 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// condition asks for, and what is the same twice in a row and not on another machine. A tick costs twice as much, and more.
     #[must_use]
     pub fn checked(mut self) -> ForetellPlugin<I> {
-        self.checked = true;
+        self.settings.checked = true;
         self
     }
 }
@@ -115,42 +97,26 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
             app.add_plugins(StatesPlugin);
         }
         app.init_state::<Connection>();
-        let world = app.world_mut();
-        world.register_disabling_component::<Gone>();
-        let mut registry = Registry::default();
-        self.messages.iter().for_each(|known| (known.in_rules)(&mut registry));
-        registry.constant::<Networked>();
-        registry.constant::<Simulated>();
-        registry.constant::<Driven<I>>();
-        registry.constant::<Gone>();
-        registry.constant::<CurrentStep>();
-        registry.constant::<Directory>();
-        registry.constant::<StepInputs<I>>();
-        world.insert_resource(registry);
-        world.insert_resource(Settings {
-            rate: self.rate,
-            configure: Arc::clone(&self.configure),
-            hooks: self.hooks,
-            checked: self.checked,
-        });
-        world.init_resource::<MessageTypes<I>>();
-        world.init_resource::<StepMessageTypes<I>>();
-        world.insert_resource(RewoundFor(self.rewound_for));
-        world.init_resource::<Directory>();
-        world.insert_resource(StepInputs::<I>(Vec::new()));
-        world.init_resource::<CurrentStep>();
-        world.init_resource::<Datagrams>();
-        world.init_resource::<Shown>();
-        world.init_resource::<LocalPlayer>();
-        world.init_resource::<Stats>();
-        world.insert_resource(Pressed(I::default()));
+        app.world_mut().register_disabling_component::<Gone>();
+        // What the session keeps in the world, and what it shows there.
+        app.insert_resource(self.settings.clone());
+        app.init_resource::<Registry>().init_resource::<Directory>().init_resource::<CurrentStep>();
+        app.init_resource::<MessageTypes<I>>().init_resource::<StepMessageTypes<I>>();
+        app.init_resource::<StepInputs<I>>().init_resource::<Pressed<I>>();
+        app.init_resource::<Datagrams>()
+            .init_resource::<Shown>()
+            .init_resource::<LocalPlayer>()
+            .init_resource::<Stats>();
+        // What steps may ask for.
+        app.constant::<Networked>().constant::<Simulated>().constant::<Driven<I>>().constant::<Gone>();
+        app.constant::<CurrentStep>().constant::<Directory>().constant::<StepInputs<I>>();
+        self.messages.iter().for_each(|register| register(app));
         let mut simulation = Schedule::new(Simulation);
         simulation.set_executor(SingleThreadedExecutor::new());
         let ambiguity_detection = LogLevel::Error;
         simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
         app.add_schedule(simulation);
         app.add_schedule(Schedule::new(ReadInput));
-        self.messages.iter().for_each(|known| (known.in_app)(app));
         app.add_systems(PreUpdate, session::run::<I>);
         app.add_systems(Last, session::leave_at_exit::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));

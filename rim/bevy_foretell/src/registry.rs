@@ -2,20 +2,20 @@
 
 #[cfg(feature = "rapier")]
 use crate::bodies::{Bodies, BodyColumn, BodyComponent};
-use crate::column::{Column, NetworkedColumn, add_to};
+use crate::column::{Column, NetworkedColumn};
 use crate::hierarchy::Parent;
-use crate::rolled_back::{ResourceColumn, RolledBackColumn};
+use crate::rolled_back::RolledBackColumn;
 use bevy_app::App;
 use bevy_ecs::component::{Component, ComponentId, Mutable};
 use bevy_ecs::hierarchy::{ChildOf, Children};
 use bevy_ecs::prelude::{Mut, Resource, World};
 use foretell::session::Fingerprint;
-use foretell::{Message, Messages, Schema, State};
+use foretell::{Messages, Schema, State};
 #[cfg(feature = "rapier")]
 use foretell_rapier::Physics;
 
-/// Makes an empty column.
-type MakeColumn = Box<dyn Fn() -> Box<dyn Column> + Send + Sync>;
+/// Makes an empty column of a world.
+type MakeColumn = Box<dyn Fn(&mut World) -> Box<dyn Column> + Send + Sync>;
 
 /// What is registered, in the order of registration.
 #[derive(Resource, Default)]
@@ -32,52 +32,20 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) {
-        self.schema = add_to::<C>(core::mem::take(&mut self.schema));
-        self.columns.push(Box::new(|| Box::new(NetworkedColumn::<C>::default())));
+    fn add_column<C: Column + 'static>(&mut self, make: impl Fn(&mut World) -> C + Send + Sync + 'static) {
+        self.columns.push(Box::new(move |world| Box::new(make(world))));
     }
 
-    pub fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) {
-        self.columns.push(Box::new(|| Box::new(RolledBackColumn::<C>::default())));
-    }
-
-    pub fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) {
-        self.columns.push(Box::new(|| Box::new(ResourceColumn::<R>::default())));
-    }
-
-    pub fn message<M: Message>(&mut self) {
-        self.messages = core::mem::take(&mut self.messages).with::<M>();
-    }
-
-    /// Entities with this component have bodies.
-    #[cfg(feature = "rapier")]
-    pub fn bodies<C: BodyComponent>(&mut self, make: fn() -> Physics) {
-        self.networked::<C>();
-        self.fingerprints.extend(make().fingerprints());
-        self.columns.push(Box::new(move || Box::new(BodyColumn::<C>::new(make))));
-    }
-
-    /// Whose child an entity is.
-    pub fn children(&mut self) {
-        self.networked::<Parent>();
-        self.constant::<ChildOf>();
-        self.constant::<Children>();
-        self.has_children = true;
-    }
-
-    /// Steps may ask for it.
-    pub fn constant<C: Component>(&mut self) {
-        self.constants.push(World::register_component::<C>);
+    /// A set of columns for a session that begins in this world, without values.
+    pub fn columns(world: &mut World) -> Vec<Box<dyn Column>> {
+        world.resource_scope(|world, registry: Mut<Registry>| registry.columns.iter().map(|make| make(world)).collect())
     }
 
     /// What steps may ask for besides columns.
-    pub fn constants(&self, world: &mut World) -> Vec<ComponentId> {
-        self.constants.iter().map(|register| register(world)).collect()
-    }
-
-    /// A set of columns of its own, without values.
-    pub fn columns(&self) -> Vec<Box<dyn Column>> {
-        self.columns.iter().map(|make| make()).collect()
+    pub fn constants(world: &mut World) -> Vec<ComponentId> {
+        world.resource_scope(|world, registry: Mut<Registry>| {
+            registry.constants.iter().map(|register| register(world)).collect()
+        })
     }
 }
 
@@ -121,34 +89,39 @@ fn registry(app: &mut App) -> Mut<'_, Registry> {
 
 impl ForetellApp for App {
     fn networked<C: Component<Mutability = Mutable> + State + Clone>(&mut self) -> &mut App {
-        registry(self).networked::<C>();
+        let mut registry = registry(self);
+        registry.schema = core::mem::take(&mut registry.schema).with::<C>();
+        registry.add_column(NetworkedColumn::<C>::new);
         self
     }
 
     fn networked_children(&mut self) -> &mut App {
-        registry(self).children();
-        self
+        registry(self).has_children = true;
+        self.networked::<Parent>().constant::<ChildOf>().constant::<Children>()
     }
 
     #[cfg(feature = "rapier")]
     fn bodies<C: BodyComponent>(&mut self, make: fn() -> Physics) -> &mut App {
-        registry(self).bodies::<C>(make);
-        self.insert_resource(Bodies::<C>::new(make()));
-        self
+        let physics = make();
+        self.networked::<C>();
+        let mut registry = registry(self);
+        registry.fingerprints.extend(physics.fingerprints());
+        registry.add_column(move |world| BodyColumn::<C>::new(world, make()));
+        self.insert_resource(Bodies::<C>::new(physics))
     }
 
     fn rolled_back<C: Component<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
-        registry(self).rolled_back::<C>();
+        registry(self).add_column(RolledBackColumn::<C>::new);
         self
     }
 
     fn rolled_back_resource<R: Resource<Mutability = Mutable> + Clone + PartialEq>(&mut self) -> &mut App {
-        registry(self).rolled_back_resource::<R>();
-        self
+        // To Bevy it is a component, too, of an entity of its own that stays.
+        self.rolled_back::<R>()
     }
 
     fn constant<C: Component>(&mut self) -> &mut App {
-        registry(self).constant::<C>();
+        registry(self).constants.push(World::register_component::<C>);
         self
     }
 }

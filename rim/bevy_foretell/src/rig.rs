@@ -1,6 +1,7 @@
 //! Whole sessions of a game without sockets or windows: an app that serves, apps that play, simulated links between them, virtual time.
 
-use crate::{Datagrams, Play};
+use crate::driver::{hand_over, take_out};
+use crate::play::Play;
 use bevy_app::App;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use core::time::Duration;
@@ -103,17 +104,4 @@ impl Rig {
     pub fn run(&mut self, frames: u32) {
         (0..frames).for_each(|_| self.frame());
     }
-}
-
-/// Gives an app what has arrived from a peer.
-pub(crate) fn hand_over(app: &mut App, from: PeerId, link: &mut Link, now: Instant) {
-    let mut datagrams = app.world_mut().resource_mut::<Datagrams>();
-    while let Some(delivery) = link.receive(now) {
-        datagrams.arrived.push((from, delivery.bytes.to_vec()));
-    }
-}
-
-/// Takes from an app what it wants to send.
-pub(crate) fn take_out(app: &mut App) -> Vec<(PeerId, Vec<u8>)> {
-    core::mem::take(&mut app.world_mut().resource_mut::<Datagrams>().outgoing)
 }

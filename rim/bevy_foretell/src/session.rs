@@ -8,11 +8,12 @@ use crate::messages;
 use crate::play::Play;
 use crate::schedules::ReadInput;
 use crate::settings::{config_of, horizon_ticks};
+use crate::start::start;
 use bevy_app::AppExit;
+use bevy_derive::{Deref, DerefMut};
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::{Resource, World};
 use bevy_time::{Real, Time};
-use core::ops::{Deref, DerefMut};
 use foretell::session::client::ClientStats;
 use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 
@@ -22,22 +23,8 @@ use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 pub struct Leave;
 
 /// What the own player presses: the input of the ticks of the next frame. Written in [`ReadInput`].
-#[derive(Resource, Clone, Copy, Debug, Default)]
+#[derive(Resource, Deref, DerefMut, Clone, Copy, Debug, Default)]
 pub struct Pressed<I: Send + Sync + 'static>(pub I);
-
-impl<I: Send + Sync + 'static> Deref for Pressed<I> {
-    type Target = I;
-
-    fn deref(&self) -> &I {
-        &self.0
-    }
-}
-
-impl<I: Send + Sync + 'static> DerefMut for Pressed<I> {
-    fn deref_mut(&mut self) -> &mut I {
-        &mut self.0
-    }
-}
 
 /// The player of this program; `None` before they have joined, and where nobody plays.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,9 +51,6 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     if world.remove_resource::<Leave>().is_some() {
         end::<I>(world, now);
     }
-    if !world.contains_non_send::<Engine<I>>() {
-        return;
-    }
     let Some(mut engine) = world.remove_non_send::<Engine<I>>() else { return };
     if !matches!(engine.driver.end(), Some(End::Server(_))) {
         world.run_schedule(ReadInput);
@@ -85,9 +69,7 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     let Engine { driver, game } = engine;
     messages::send_waiting(&mut **driver, world);
     let input = world.resource::<Pressed<I>>().0;
-    core::mem::swap(world, &mut game.ecs);
-    let frame = driver.update(now, game, input);
-    core::mem::swap(world, &mut game.ecs);
+    let frame = game.lent(world, |game| driver.update(now, game, input));
     let refused = match frame.state {
         ClientState::Refused(why) => Some(why.to_string()),
         _ => None,
@@ -95,11 +77,12 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     tell::<I>(world, frame);
     tell_server(world, &mut **driver);
     driver.present(now, &mut world.resource_mut::<Shown>().views);
-    world.insert_resource(LocalPlayer(driver.player()));
-    let stats = match driver.end() {
-        Some(End::Client(client)) => Some(client.stats()),
-        Some(End::Host(_) | End::Server(_)) | None => None,
+    let (player, stats) = match driver.end() {
+        Some(End::Client(client)) => (client.player(), Some(client.stats())),
+        Some(End::Host(host)) => (host.player(), None),
+        Some(End::Server(_)) | None => (None, None),
     };
+    world.insert_resource(LocalPlayer(player));
     world.insert_resource(Stats(stats));
     refused
 }
@@ -119,9 +102,9 @@ fn now(world: &World) -> Instant {
 }
 
 fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
-    let config = config_of(world);
+    let config = config_of::<I>(world);
     let game = GameWorld::<I>::new(world, if play.is_client() { horizon_ticks(&config) } else { 0 });
-    match play.driver::<I>(world, config, now) {
+    match start(play, world, config, now) {
         Ok(driver) => {
             events::set_connection(world, Connection::Joining);
             world.insert_non_send(Engine { driver, game });
@@ -133,9 +116,7 @@ fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
 /// Ends the session, if there is one.
 fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     let Some(Engine { driver, mut game }) = world.remove_non_send::<Engine<I>>() else { return };
-    core::mem::swap(world, &mut game.ecs);
-    driver.leave(now, &mut game);
-    core::mem::swap(world, &mut game.ecs);
+    game.lent(world, |game| driver.leave(now, game));
     world.insert_resource(LocalPlayer(None));
     world.insert_resource(Stats(None));
     world.insert_resource(Shown::default());

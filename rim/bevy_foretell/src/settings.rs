@@ -10,28 +10,27 @@ type Admit = fn(&World, &Newcomer) -> Result<(), Reason>;
 /// Where the rules are of what players see.
 type FindRules = fn(&World) -> Option<&dyn InterestRules>;
 
-/// What the server asks the game.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Hooks {
+/// How sessions are configured, and what is asked of the game while they run.
+#[derive(Resource, Clone)]
+pub(crate) struct Settings<I: 'static> {
+    pub rate: TickRate,
+    /// Changes the settings of a session.
+    pub configure: Arc<dyn Fn(&mut SessionConfig) + Send + Sync>,
     pub admit: Option<Admit>,
     pub interest: Option<FindRules>,
-}
-
-/// Changes the settings of a session.
-pub(crate) type Configure = Arc<dyn Fn(&mut SessionConfig) + Send + Sync>;
-
-/// How sessions are configured.
-#[derive(Resource)]
-pub(crate) struct Settings {
-    pub rate: TickRate,
-    pub configure: Configure,
-    pub hooks: Hooks,
+    /// For which inputs others are looked up as their player saw them.
+    pub rewound_for: Option<fn(&I) -> bool>,
     pub checked: bool,
 }
 
-impl Settings {
+impl<I> Settings<I> {
+    pub fn new(rate: TickRate) -> Settings<I> {
+        let configure = Arc::new(|_: &mut SessionConfig| {});
+        Settings { rate, configure, admit: None, interest: None, rewound_for: None, checked: false }
+    }
+
     /// The configuration of a session of what is registered.
-    pub fn config(&self, registry: &Registry) -> SessionConfig {
+    fn config(&self, registry: &Registry) -> SessionConfig {
         let (messages, fingerprints) = (registry.messages.clone(), registry.fingerprints.clone());
         let rules = Rules { tick_rate: self.rate, messages, fingerprints, ..Rules::new(registry.schema.clone()) };
         let mut config = SessionConfig::new(rules);
@@ -45,8 +44,8 @@ impl Settings {
 }
 
 /// How sessions of what is registered are configured.
-pub(crate) fn config_of(world: &World) -> SessionConfig {
-    let settings = world.get_resource::<Settings>().expect("the game adds ForetellPlugin");
+pub(crate) fn config_of<I: 'static>(world: &World) -> SessionConfig {
+    let settings = world.get_resource::<Settings<I>>().expect("the game adds ForetellPlugin");
     settings.config(world.resource::<Registry>())
 }
 

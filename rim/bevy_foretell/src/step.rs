@@ -3,7 +3,7 @@
 use crate::NetEntity;
 use crate::directory::{Directory, revive};
 use crate::entity::Networked;
-use crate::hierarchy::named_below;
+use crate::tree::named_below;
 use bevy_ecs::bundle::Bundle;
 use bevy_ecs::entity::Entities;
 use bevy_ecs::prelude::{Commands, Entity, Mut, Query, Res, ResMut, Resource, World};
@@ -41,7 +41,7 @@ struct Said {
 }
 
 /// The inputs of a step, ascending by player: what [`Driven`](crate::Driven) has entity by entity.
-#[derive(Resource)]
+#[derive(Resource, Default)]
 pub struct StepInputs<I: Send + Sync + 'static>(pub(crate) Vec<PlayerInput<I>>);
 
 impl<I: Send + Sync + 'static> StepInputs<I> {
@@ -56,10 +56,6 @@ impl<I: Send + Sync + 'static> StepInputs<I> {
     }
 }
 
-/// For which inputs others are looked up as their player saw them.
-#[derive(Resource)]
-pub(crate) struct RewoundFor<I: 'static>(pub Option<fn(&I) -> bool>);
-
 impl CurrentStep {
     /// Begins a step.
     pub fn begin<I>(&mut self, step: &Step<'_, I>) {
@@ -73,9 +69,9 @@ impl CurrentStep {
     }
 
     /// Looks up others as the players of these inputs saw them.
-    pub fn look_back<I>(&mut self, step: &Step<'_, I>, shoots: Option<fn(&I) -> bool>) {
+    pub fn look_back<I>(&mut self, step: &Step<'_, I>, rewound_for: Option<fn(&I) -> bool>) {
         self.seen.clear();
-        let shooting = step.inputs().iter().filter(|input| shoots.is_some_and(|shoots| shoots(&input.input)));
+        let shooting = step.inputs().iter().filter(|input| rewound_for.is_some_and(|shoots| shoots(&input.input)));
         self.seen.extend(shooting.map(|input| (input.player, step.rewound(input.player).poses().collect())));
     }
 
@@ -279,13 +275,11 @@ fn spawn_named<B: Bundle>(world: &mut World, id: Entity, of: Owned, bundle: B) {
 /// Takes an entity out of the world, and what is below it; what is taken so that was changed ahead of the server, with all of that.
 fn despawn(world: &mut World, id: Entity) {
     let Some(of) = world.get::<Networked>(id).map(Networked::owned) else {
-        if let Ok(entity) = world.get_entity_mut(id) {
-            entity.despawn();
-        }
+        _ = world.try_despawn(id);
         return;
     };
-    let below: Vec<_> = named_below(world, id).into_iter().filter_map(|id| world.get::<Networked>(id)).collect();
-    let below: Vec<_> = below.into_iter().map(Networked::owned).collect();
+    let below = named_below(world, id).into_iter();
+    let below: Vec<_> = below.filter_map(|id| world.get::<Networked>(id).map(Networked::owned)).collect();
     let changed = &mut world.resource_mut::<CurrentStep>().said.changed;
     if let Some(by) = changed.iter().find(|(_, changed)| *changed == of).map(|(by, _)| *by) {
         changed.extend(below.into_iter().map(|child| (by, child)));

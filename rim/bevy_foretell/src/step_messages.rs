@@ -1,6 +1,6 @@
 //! Messages that belong to a step, as a resource.
 
-use crate::registry::Registry;
+use crate::registry::ForetellApp;
 use bevy_app::App;
 use bevy_ecs::prelude::{Mut, Resource, World};
 use foretell::{Input, Message, PlayerId, Step};
@@ -29,9 +29,8 @@ impl<I> Default for StepMessageTypes<I> {
 /// Makes a type known.
 pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App) {
     app.insert_resource(StepMessages::<M>(Vec::new()));
-    let world = app.world_mut();
-    world.resource_mut::<StepMessageTypes<I>>().0.push(take::<I, M>);
-    world.resource_mut::<Registry>().constant::<StepMessages<M>>();
+    app.world_mut().resource_mut::<StepMessageTypes<I>>().0.push(take::<I, M>);
+    app.constant::<StepMessages<M>>();
 }
 
 fn take<I, M: Message + Clone>(step: &Step<'_, I>, world: &mut World) {

@@ -46,6 +46,7 @@ fn said() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::start::start;
     use bevy_ecs::prelude::World;
     use foretell::{Input, Instant, Rules, Schema, SessionConfig};
 
@@ -59,7 +60,7 @@ mod tests {
         for name in ["", "a\nb", &"a".repeat(65)] {
             let play = Play::told(&["https://localhost:4433", name]).expect("it joins");
             let config = SessionConfig::new(Rules::new(Schema::default()));
-            let why = play.driver::<Keys>(&mut World::new(), config, Instant::ZERO).err().expect("it does not begin");
+            let why = start::<Keys>(play, &mut World::new(), config, Instant::ZERO).err().expect("it does not begin");
             assert!(why.starts_with("a name has 1 to 64 bytes"), "{why}");
         }
         assert!(Play::told(&["serve"]).is_none(), "nothing of what it knows");

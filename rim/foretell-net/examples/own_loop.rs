@@ -6,9 +6,8 @@
 
 use foretell::session::server::ServerEvent;
 use foretell::{Input, Outbox, Rules, Server, ServerConfig, Simulate, State, Step, Table, World};
-use foretell_net::{Access, Account, Arrival, Certificates, Gateway, GatewayConfig, Limits, join_url};
+use foretell_net::{Access, ServeConfig, epoch_of_now, join_url};
 use std::error::Error;
-use std::time::Duration;
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
 struct Buttons {
@@ -39,38 +38,20 @@ impl Simulate for Line {
     }
 }
 
-fn gateway(players_max: u16) -> std::io::Result<Gateway> {
-    let config = GatewayConfig {
-        access: Access::insecure_development(),
-        certificates: Certificates::SelfSigned { names: vec!["127.0.0.1".to_owned()], kept_in: None },
-        players_max: players_max.into(),
-        limits: Limits::default(),
-        origins: Vec::new(),
-        idle_timeout: Duration::from_secs(10),
-        sockets: true,
-        rate_max: 1_000_000,
-    };
-    Gateway::bind("127.0.0.1:4433".parse().expect("an address"), config)
-}
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let config = ServerConfig::default();
-    let mut gateway = gateway(config.players_max)?;
+    let (rules, config) = (Rules::new(Line::schema()), ServerConfig::default());
+    let serve = ServeConfig::new(rules.clone(), Access::insecure_development());
+    let at = "127.0.0.1:4433".parse()?;
+    let mut gateway = serve.bind(at, config.players_max.into())?;
     println!("join {}", join_url("127.0.0.1", gateway.local_addr()?.port(), gateway.certificate_hashes()));
     let clock = gateway.clock();
-    let mut server = Server::new(Rules::new(Line::schema()), config, rand_epoch(), clock.now());
+    let mut server = Server::new(rules, config, epoch_of_now(), clock.now());
     let (mut line, mut outbox) = (Line::default(), Outbox::new());
     loop {
         // Datagrams wait, and know when they came: nothing is gained by waking up for each.
         tokio::time::sleep(server.next_update().since(clock.now())).await;
-        gateway.drain(clock.now(), &mut |arrival| match arrival {
-            // What is malformed is counted there.
-            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
-            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-            Arrival::Left(peer) => server.leave(peer),
-            Arrival::Released(peer) => server.release(peer),
-        });
+        gateway.drain(clock.now(), &mut |arrival| arrival.tell(&mut server));
         let now = clock.now();
         server.update(now, &mut line, &mut outbox);
         gateway.note(&server, server.frame().events);
@@ -82,9 +63,4 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-}
-
-/// Another one at each start.
-fn rand_epoch() -> u8 {
-    foretell_net::random_key()[0]
 }

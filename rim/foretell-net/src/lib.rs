@@ -97,7 +97,7 @@ pub use native::{
     listen::GatewayConfig,
     network::{first_to_go, network, network_bits, network_of},
     runtime::runtime,
-    serve::{Running, ServeConfig, Status, serve, serve_with},
+    serve::{Running, ServeConfig, Status, epoch_of_now, serve, serve_with},
     server_tick::ServerTick,
     tick_times::TickTimes,
     traffic::{Arrival, Traffic},

@@ -170,7 +170,8 @@ fn digests(start: Start) -> Vec<u64> {
             sent.iter().for_each(|(_, bytes)| game.receive(now, PeerId(7), bytes).expect("well-formed"));
             sent.clear();
         }
-        game.update(now, &mut world, &mut press, &mut outbox);
+        let updated = format!("{:?}", game.update(now, &mut world, &mut press, &mut outbox));
+        assert_eq!(format!("{:?}", game.frame(now)), updated, "it is still known what the update did");
         if let Some((client, ..)) = &mut remote {
             outbox.iter().for_each(|(_, bytes)| client.receive(now, bytes).expect("well-formed"));
         }

@@ -1,10 +1,10 @@
 //! A player of a server elsewhere, in programs and in browsers.
 
-use crate::driver::{Driver, End, idle};
+use crate::driver::{Driver, End};
 use crate::game_world::GameWorld;
 use crate::net::background::{Background, Begun};
 use core::task::{Context, Poll, Waker};
-use foretell::{ClientState, Frame, Input, Instant, PlayerId, Rules, Schema, SessionConfig, Tick, Views};
+use foretell::{ClientState, Frame, Input, Instant, Rules, Schema, SessionConfig, Tick, Views};
 use foretell_net::{Account, ConnectError, Connected, Credential, JoinConfig, Player, Token, UnixTime};
 
 /// A player of a server elsewhere.
@@ -80,6 +80,12 @@ impl<I: Input + Send + Sync> Joined<I> {
     }
 }
 
+/// A frame of a player who is not connected yet.
+fn connecting() -> Frame<'static> {
+    let (state, tick) = (ClientState::Joining, Tick::ZERO);
+    Frame { state, tick, ticks: 0, resimulated: 0, corrections: &[], events: &[], messages: &[] }
+}
+
 impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
     fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
         let Joined { way, background } = self;
@@ -87,7 +93,7 @@ impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
             way.look();
             match way {
                 Way::Playing(player) => player.update(game, &mut |_| input),
-                _ => idle(ClientState::Joining, Tick::ZERO),
+                Way::Connecting(_) | Way::Failed(_) => connecting(),
             }
         })
     }
@@ -95,13 +101,6 @@ impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
     fn present(&self, _: Instant, views: &mut Views) {
         if let Way::Playing(player) = &self.way {
             player.present(views);
-        }
-    }
-
-    fn player(&self) -> Option<PlayerId> {
-        match &self.way {
-            Way::Playing(player) => player.client().player(),
-            _ => None,
         }
     }
 

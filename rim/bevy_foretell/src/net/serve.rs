@@ -6,9 +6,8 @@ use crate::net::background::Background;
 use bevy_ecs::prelude::{Resource, World};
 use core::time::Duration;
 use foretell::{Input, Instant, Outbox, Rules, Schema, Session, SessionConfig, Start};
-use foretell_net::{
-    Access, Account, Arrival, CertificateHash, Gateway, GatewayConfig, ServeConfig, UnixTime, join_url,
-};
+use foretell_net::{Access, Arrival, CertificateHash, Gateway, ServeConfig, epoch_of_now, join_url};
+use std::io;
 use std::net::SocketAddr;
 
 /// A server on a port. Resource [`Serving`] has its address, once it is there.
@@ -62,33 +61,31 @@ pub(crate) struct Port {
     background: Background,
 }
 
-/// A session that is served: a host's, or a dedicated one.
+/// A session that is served: a host's, or a dedicated one. The world has its [`Serving`] from now on.
 pub(crate) fn serve<I: Input + Send + Sync>(
     serve: Serve,
-    config: SessionConfig,
     hosts: bool,
-) -> Result<(Over<I, Port>, Serving), String> {
-    let (background, server) = (Background::new()?, config.server);
-    let ServeConfig { access, certificates, limits, origins, idle_timeout, sockets, .. } = serve.config;
-    let places = usize::from(server.players_max).saturating_sub(usize::from(hosts));
-    let (players_max, rate_max) = (places + usize::from(server.spectators_max), RATE_MAX);
-    let gateway = GatewayConfig { access, certificates, players_max, limits, origins, idle_timeout, sockets, rate_max };
-    let bound = background.within(|| Gateway::bind(serve.address, gateway));
-    let found = bound.and_then(|gateway| Ok((gateway.local_addr()?, gateway)));
-    let (address, gateway) = found.map_err(|error| error.to_string())?;
+    world: &mut World,
+    config: SessionConfig,
+) -> Result<Over<I, Port>, String> {
+    let in_words = |error: io::Error| error.to_string();
+    let background = Background::new()?;
+    // The host's player does not come over the network.
+    let players = usize::from(config.server.players_max).saturating_sub(usize::from(hosts));
+    let places = players + usize::from(config.server.spectators_max);
+    let gateway = background.within(|| serve.config.bind(serve.address, places)).map_err(in_words)?;
+    let address = gateway.local_addr().map_err(in_words)?;
     let serving = Serving { address, certificates: gateway.certificate_hashes().to_vec() };
     if serve.prints {
         let url = serving.url("127.0.0.1");
         println!("join {url}\nin a browser, with your name: {PAGE}/?NAME#{url}");
     }
-    let [epoch, ..] = (UnixTime::now().0 / 1000).to_le_bytes();
+    world.insert_resource(serving);
+    let epoch = epoch_of_now();
     let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
     let session = Session::start(start, config, gateway.clock().now());
-    Ok((Over::new(session, Port { gateway, background }), serving))
+    Ok(Over::new(session, Port { gateway, background }))
 }
-
-/// What a server sends to one client at most, in bytes per second.
-const RATE_MAX: u64 = 1_000_000;
 
 impl<I: Input + Send + Sync> Network<I> for Port {
     fn now(&self, _: Instant) -> Instant {
@@ -98,19 +95,12 @@ impl<I: Input + Send + Sync> Network<I> for Port {
     fn take_in(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, _: &mut World) {
         let Port { gateway, background } = self;
         background.within(|| {
-            gateway.drain(now, &mut |arrival| {
-                if let Arrival::Datagram { at, peer, bytes } = arrival {
-                    // What is malformed is counted there.
-                    _ = session.receive(at, peer, bytes);
-                }
-                let Some(server) = session.server() else { return };
-                match arrival {
-                    Arrival::Datagram { .. } => {}
-                    Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-                    Arrival::Left(peer) => server.leave(peer),
-                    Arrival::Released(peer) => server.release(peer),
-                }
-            })
+            gateway.drain(now, &mut |arrival| match (arrival, session.server()) {
+                // What is malformed is counted there.
+                (Arrival::Datagram { at, peer, bytes }, _) => drop(session.receive(at, peer, bytes)),
+                (other, Some(server)) => other.tell(server),
+                (_, None) => {}
+            });
         });
     }
 
@@ -125,8 +115,8 @@ impl<I: Input + Send + Sync> Network<I> for Port {
         outbox.clear();
     }
 
-    fn close(self: Box<Self>) {
-        let Port { mut gateway, background } = *self;
+    fn close(self) {
+        let Port { mut gateway, background } = self;
         gateway.begin_to_drain(gateway.clock().now(), Duration::ZERO);
         background.finish(gateway.close());
     }

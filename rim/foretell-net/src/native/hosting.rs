@@ -1,11 +1,10 @@
 //! A server in a player's program, over real networks: a `foretell::Host`, and the connections of those who join it; or nobody's.
 
-use crate::account::Account;
 use crate::join_url::CertificateHash;
 use crate::native::Clock;
 use crate::native::gateway::Gateway;
 use crate::native::join_url::join_url;
-use crate::native::serve::{ServeConfig, bind, epoch_of_now};
+use crate::native::serve::{ServeConfig, epoch_of_now};
 use crate::native::traffic::Arrival;
 use foretell::session::client::Show;
 use foretell::{Frame, Host, Outbox, PlayerId, Rules, Server, ServerConfig, Tick, Views, World};
@@ -33,7 +32,7 @@ pub struct Hosting<W: World> {
 pub fn host<W: World>(address: SocketAddr, config: ServeConfig, show: Show) -> io::Result<Hosting<W>> {
     let (rules, session) = (config.rules.clone(), config.session);
     let places = usize::from(session.players_max).saturating_sub(1) + usize::from(session.spectators_max);
-    let gateway = bind(address, config, places)?;
+    let gateway = config.bind(address, places)?;
     let clock = gateway.clock();
     let server = Server::new(rules, session, epoch_of_now(), clock.now());
     Ok(Hosting { host: Host::of(server, show), outbox: Outbox::new(), clock, gateway: Some(gateway) })
@@ -55,9 +54,7 @@ impl<W: World> Hosting<W> {
             gateway.drain(clock.now(), &mut |arrival| match arrival {
                 // What is malformed is counted there.
                 Arrival::Datagram { at, peer, bytes } => drop(host.receive(at, peer, bytes)),
-                Arrival::Account(peer, account) => host.server_mut().identify(peer, account.map(Account::name)),
-                Arrival::Left(peer) => host.server_mut().leave(peer),
-                Arrival::Released(peer) => host.server_mut().release(peer),
+                other => other.tell(host.server_mut()),
             });
         }
         let now = clock.now();

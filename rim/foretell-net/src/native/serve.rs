@@ -10,7 +10,7 @@ use crate::native::limits::Limits;
 use crate::native::listen::GatewayConfig;
 use crate::native::server_tick::ServerTick;
 use crate::native::tick_times::TickTimes;
-use crate::native::traffic::{Arrival, Traffic};
+use crate::native::traffic::Traffic;
 use foretell::session::server::{ServerEvent, ServerTotals};
 use foretell::{Outbox, Reason, Rules, Server, Tick, World};
 use std::io;
@@ -56,6 +56,25 @@ impl ServeConfig {
             idle_timeout: Duration::from_secs(10),
             sockets: true,
         }
+    }
+
+    /// The gateway of a session with so many places for those who come over the network, for who has a loop of their own: `rules` and
+    /// `session` don't count.
+    ///
+    /// # Errors
+    /// As [`Gateway::bind`].
+    pub fn bind(self, address: SocketAddr, places: usize) -> io::Result<Gateway> {
+        let config = GatewayConfig {
+            access: self.access,
+            certificates: self.certificates,
+            players_max: places,
+            limits: self.limits,
+            origins: self.origins,
+            idle_timeout: self.idle_timeout,
+            sockets: self.sockets,
+            rate_max: 1_000_000,
+        };
+        Gateway::bind(address, config)
     }
 }
 
@@ -148,7 +167,7 @@ where
 {
     let (rules, session) = (config.rules.clone(), config.session);
     let places = usize::from(session.players_max) + usize::from(session.spectators_max);
-    let gateway = bind(address, config, places)?;
+    let gateway = config.bind(address, places)?;
     let address = gateway.local_addr()?;
     let between = Duration::from_secs(1) / u32::from(rules.tick_rate.get());
     let server = Server::new(rules, session, epoch_of_now(), gateway.clock().now());
@@ -170,24 +189,10 @@ where
     Ok(Running { address, hashes, status, orders, task })
 }
 
-/// The connections of a session that has so many places for them.
-pub(super) fn bind(address: SocketAddr, config: ServeConfig, places: usize) -> io::Result<Gateway> {
-    let config = GatewayConfig {
-        access: config.access,
-        certificates: config.certificates,
-        players_max: places,
-        limits: config.limits,
-        origins: config.origins,
-        idle_timeout: config.idle_timeout,
-        sockets: config.sockets,
-        rate_max: 1_000_000,
-    };
-    Gateway::bind(address, config)
-}
-
-/// Another one than that of the server before, as long as they start at least a second and less than 256 s apart.
+/// For the `epoch` of a server: another one than that of the server before, as long as they start at least a second and less than 256 s
+/// apart.
 #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
-pub(super) fn epoch_of_now() -> u8 {
+pub fn epoch_of_now() -> u8 {
     (crate::UnixTime::now().0 / 1000) as u8
 }
 
@@ -288,13 +293,7 @@ impl<W: World, H: FnMut(&mut ServerTick<'_, W>)> Loop<W, H> {
         let clock = self.gateway.clock();
         let began = clock.now();
         let server = &mut self.server;
-        self.gateway.drain(began, &mut |arrival| match arrival {
-            // What is malformed is counted there.
-            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
-            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-            Arrival::Left(peer) => server.leave(peer),
-            Arrival::Released(peer) => server.release(peer),
-        });
+        self.gateway.drain(began, &mut |arrival| arrival.tell(server));
         let now = clock.now();
         let (tick, steps) = {
             let frame = self.server.update(now, &mut self.world, &mut self.outbox);

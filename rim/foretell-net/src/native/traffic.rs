@@ -1,7 +1,7 @@
 //! What comes through a gateway, and how much of it.
 
 use crate::account::Account;
-use foretell::{Instant, PeerId};
+use foretell::{Instant, PeerId, Server, World};
 
 /// What has come for the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,18 @@ pub enum Arrival<'a> {
     Left(PeerId),
     /// The player's place is somebody else's, for `Server::release`.
     Released(PeerId),
+}
+
+impl Arrival<'_> {
+    /// Tells it to the server. What is malformed changes nothing there but a count.
+    pub fn tell<W: World>(self, server: &mut Server<W>) {
+        match self {
+            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
+            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
+            Arrival::Left(peer) => server.leave(peer),
+            Arrival::Released(peer) => server.release(peer),
+        }
+    }
 }
 
 /// What the network has carried, refused and lost, since the start.

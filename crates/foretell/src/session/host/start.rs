@@ -117,14 +117,20 @@ impl<W: World> Session<W> {
         outbox: &mut Outbox,
     ) -> Frame<'_> {
         match self {
-            Session::Client(client) => client.update(now, world, input, outbox),
-            Session::Host(host) => host.update(now, world, input, outbox),
+            Session::Client(client) => _ = client.update(now, world, input, outbox),
+            Session::Host(host) => _ = host.update(now, world, input, outbox),
+            Session::Dedicated(server) => _ = server.update(now, world, outbox),
+        }
+        self.frame(now)
+    }
+
+    /// What the last update did, by `now`: [`Client::frame`], [`Host::frame`], or which ticks a dedicated server has stepped.
+    pub fn frame(&self, now: Instant) -> Frame<'_> {
+        match self {
+            Session::Client(client) => client.frame(now),
+            Session::Host(host) => host.frame(),
             Session::Dedicated(server) => {
-                let (tick, ticks) = {
-                    let frame = server.update(now, world, outbox);
-                    (frame.tick, frame.steps)
-                };
-                let state = ClientState::Playing;
+                let (state, tick, ticks) = (ClientState::Playing, server.frame().tick, server.frame().steps);
                 Frame { state, tick, ticks, resimulated: 0, corrections: &[], events: &[], messages: &[] }
             }
         }
