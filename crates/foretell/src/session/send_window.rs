@@ -158,7 +158,8 @@ impl SendWindow {
             (self.round, self.come, self.lost) = (Round { began: now, ..Round::default() }, 0, 0);
             return;
         }
-        let slower = self.seems_slower(took);
+        // What comes at the instant of the one before was held up with it, and says nothing of its own.
+        let slower = self.seems_slower(took).filter(|_| !silence.is_zero());
         if sent < self.round.began {
             return;
         }
@@ -283,6 +284,19 @@ mod tests {
         assert!(after_delay(0, 60) >= 10_000.0 && after_delay(0, 120) >= 10_000.0);
         assert!(after_delay(0, 150) < 10_000.0);
         assert!(after_delay(100, 160) >= 10_000.0);
+    }
+
+    #[test]
+    fn what_was_held_up_and_comes_all_at_once_is_no_slower_link() {
+        let mut window = SendWindow::new();
+        for nth in 0..114_u64 {
+            window.note_state(Duration::from_millis(16));
+            window.note_room(0);
+            // The last fourteen come together.
+            let (sent, comes) = (1000 + nth * 16, 1060 + if nth < 100 { nth } else { 113 } * 16);
+            window.note(Fates { come: 1, lost: 0, bytes: 100, newest_sent: Some(at(sent)) }, at(comes));
+        }
+        assert!(window.slowed.is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The visual offsets that hide corrections: what was shown before, and how far from there it is simulated (R23, R24).
 
 use super::visual_state::{Motion, VisualState};
-use crate::motion::{Pose, VisualOffset, vector};
+use crate::motion::{Correction, Pose, VisualOffset, vector};
 use crate::session::client::config::ClientConfig;
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
@@ -40,9 +40,8 @@ struct Dated {
 
 impl Dated {
     /// What is left of it at `now`, when the entity has moved with `velocity` since; nothing where corrections are not hidden.
-    fn at(&self, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
-        let left = config.correction.as_ref().map(|config| self.offset.decayed(now.since(self.at), velocity, config));
-        left.unwrap_or(VisualOffset::NONE)
+    fn at(&self, now: Instant, velocity: [f64; 3], law: Option<&Correction>) -> VisualOffset {
+        law.map_or(VisualOffset::NONE, |law| self.offset.decayed(now.since(self.at), velocity, law))
     }
 }
 
@@ -50,27 +49,42 @@ impl Dated {
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorOffsets {
     offsets: EntityMap<Dated>,
+    /// How they have decayed until the last capture.
+    law: Option<Correction>,
     captured: Vec<Captured>,
 }
 
 impl ErrorOffsets {
     pub(crate) fn new() -> ErrorOffsets {
         let few = crate::session::client::initial_capacity::FEW;
-        ErrorOffsets { offsets: EntityMap::with_capacity(few), captured: Vec::with_capacity(few) }
+        ErrorOffsets { offsets: EntityMap::with_capacity(few), law: None, captured: Vec::with_capacity(few) }
     }
 
     /// The offset of an entity at `now`, when it moves with `velocity`.
     pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
-        self.offsets.get(entity).map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, config))
+        let offset = self.offsets.get(entity);
+        offset.map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, config.correction.as_ref()))
     }
 
     /// Remembers what is shown of every predicted entity.
     pub(crate) fn capture<W: World>(&mut self, visual: &VisualState<'_, W>) {
         self.captured.clear();
+        self.follow_law(visual.sources.now, visual.sources.config.correction.as_ref());
         let Some(newest) = visual.newest() else { return };
         for row in newest.iter().filter(|row| visual.sources.schema.component(row.component).has_pose()) {
             self.capture_one(row.entity, visual);
         }
+    }
+
+    /// Another law holds from now on: until now they have decayed by the last one.
+    fn follow_law(&mut self, now: Instant, law: Option<&Correction>) {
+        if self.law.as_ref() == law {
+            return;
+        }
+        for dated in self.offsets.values_mut() {
+            *dated = Dated { offset: dated.at(now, STANDING, self.law.as_ref()), at: now };
+        }
+        self.law = law.copied();
     }
 
     /// Drops the offsets of which nothing is left, or whose entities are not shown any more; `is_shown` is asked with where the entity
@@ -84,7 +98,7 @@ impl ErrorOffsets {
         let mut next = 0;
         self.offsets.retain(|entity, dated| {
             if now.since(dated.at) >= LOOKED_AT_AGAIN {
-                *dated = Dated { offset: dated.at(now, STANDING, config), at: now };
+                *dated = Dated { offset: dated.at(now, STANDING, config.correction.as_ref()), at: now };
             }
             !dated.offset.is_none() && is_shown(entity, &mut next)
         });

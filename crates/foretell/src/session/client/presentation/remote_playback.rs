@@ -111,7 +111,7 @@ impl RemotePlayback {
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
         let before = remote.as_known(seen.known, leapt_from.unwrap_or(remote.points()));
-        let RemotePlayback { curves, followers, staying, .. } = self;
+        let RemotePlayback { curves, followers, staying, written, .. } = self;
         if leapt_from.is_some() {
             staying.clear();
         }
@@ -144,6 +144,7 @@ impl RemotePlayback {
         });
         if curves != wanted {
             curves.clone_from(wanted);
+            *written = None;
         }
     }
 

@@ -138,7 +138,7 @@ impl TrackTable {
     pub fn goes_on_as_known(&self, nth: usize, at: TickTime, since: &Since) -> bool {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
-        let Some(before) = last_up_to(ring, states, at) else { return false };
+        let Some(before) = last_up_to(ring, states, at).or(ring.is_cut.then_some(0)) else { return false };
         let was_known = |at: u32| at < ring.len && states.known_in(at) <= since.known.update;
         let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
         let is_cut = ring.is_cut && before == 0;
