@@ -34,10 +34,10 @@ const QUEUED: Duration = Duration::from_millis(34);
 const LATE: Duration = Duration::from_millis(68);
 const LATE_JITTERS: f64 = 3.0;
 /// and may fall again soon: for so long it grows by so much. Of a hundred synthetic EV-DO links 95 % of the datagrams wait at most 310 ms
-/// instead of 410 then, in the median, of UMTS 160 instead of 190, and a ninth or a sixteenth less is sent.
+/// instead of 410 then, in the median, of UMTS 160 instead of 190, and 6 to 11 % less is sent.
 const WARY: Duration = Duration::from_secs(10);
 const GROWS_WARY: f64 = 0.05;
-/// The jitter is the mean of how much later or sooner each comes than the one before, over about so many (RFC 3550, 6.4.1).
+/// The jitter is the mean of how much later or sooner each comes than the one before, over about the last sixteen (RFC 3550, 6.4.1).
 const JITTER_OF: f64 = 16.0;
 /// A link may lose the smallest share that it has lost recently; where it loses this much more, there is too much under way.
 const LOST_MORE: f64 = 0.2;

@@ -79,8 +79,8 @@ impl Before<'_> {
                 *lane = lane.wrapping_add(moved.cast_unsigned());
             }
         };
-        let velocities = &self.words[motion.at..motion.at + motion.lanes];
-        let count = lanes.len();
+        let (velocities, count) = (&self.words[motion.at..motion.at + motion.lanes], lanes.len());
+        // As many as there are lanes, mostly, and then how many is known when this is compiled.
         match velocities.get(..count) {
             Some(velocities) => move_on(lanes, velocities),
             None => move_on(lanes, velocities),

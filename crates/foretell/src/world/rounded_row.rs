@@ -160,7 +160,7 @@ impl LaneGroup {
     }
 }
 
-/// Goes through so many lanes: three, as most groups have, are known when this is compiled, and are gone through without a loop.
+/// Goes through `count` lanes. Three, as most groups have, are a constant to the compiler, which then needs no loop.
 #[inline(always)]
 pub(crate) fn with_lanes<T>(count: usize, mut through: impl FnMut(usize) -> T) -> T {
     if count == 3 { through(3) } else { through(count) }

@@ -2,7 +2,6 @@
 
 use super::visual_state::{Motion, VisualState};
 use crate::motion::{Correction, Pose, VisualOffset, vector};
-use crate::session::client::config::ClientConfig;
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
 use crate::world::EntityMap;
@@ -49,7 +48,7 @@ impl Dated {
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorOffsets {
     offsets: EntityMap<Dated>,
-    /// How they have decayed until the last capture.
+    /// How they decay: as the configuration said in the last update.
     law: Option<Correction>,
     captured: Vec<Captured>,
 }
@@ -61,9 +60,8 @@ impl ErrorOffsets {
     }
 
     /// The offset of an entity at `now`, when it moves with `velocity`.
-    pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3], config: &ClientConfig) -> VisualOffset {
-        let offset = self.offsets.get(entity);
-        offset.map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, config.correction.as_ref()))
+    pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3]) -> VisualOffset {
+        self.offsets.get(entity).map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, self.law.as_ref()))
     }
 
     /// Remembers what is shown of every predicted entity.
@@ -76,7 +74,7 @@ impl ErrorOffsets {
         }
     }
 
-    /// Another law holds from now on: until now they have decayed by the last one.
+    /// They decay by this law from now on; until now they have by the one before.
     fn follow_law(&mut self, now: Instant, law: Option<&Correction>) {
         if self.law.as_ref() == law {
             return;
@@ -89,16 +87,12 @@ impl ErrorOffsets {
 
     /// Drops the offsets of which nothing is left, or whose entities are not shown any more; `is_shown` is asked with where the entity
     /// mostly is among those that are.
-    pub(crate) fn drop_ended(
-        &mut self,
-        now: Instant,
-        config: &ClientConfig,
-        is_shown: impl Fn(Entity, &mut usize) -> bool,
-    ) {
+    pub(crate) fn drop_ended(&mut self, now: Instant, is_shown: impl Fn(Entity, &mut usize) -> bool) {
+        let ErrorOffsets { offsets, law, .. } = self;
         let mut next = 0;
-        self.offsets.retain(|entity, dated| {
+        offsets.retain(|entity, dated| {
             if now.since(dated.at) >= LOOKED_AT_AGAIN {
-                *dated = Dated { offset: dated.at(now, STANDING, config.correction.as_ref()), at: now };
+                *dated = Dated { offset: dated.at(now, STANDING, law.as_ref()), at: now };
             }
             !dated.offset.is_none() && is_shown(entity, &mut next)
         });
@@ -116,7 +110,7 @@ impl ErrorOffsets {
     fn capture_one<W: World>(&mut self, entity: Entity, visual: &VisualState<'_, W>) {
         let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(entity) else { return };
         let velocity = if is_predicted { velocity } else { STANDING };
-        let offset = self.at(entity, visual.sources.now, velocity, visual.sources.config);
+        let offset = self.at(entity, visual.sources.now, velocity);
         let shown = offset.shown(simulated);
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
         self.captured.push(Captured { entity, simulated, shown, is_predicted, simulated_m, moved_m, teleport });
@@ -185,21 +179,48 @@ mod tests {
     use crate::time::Tick;
     use crate::world::PlayerId;
 
+    fn at(ms: u64) -> Instant {
+        Instant::from_micros(ms * 1_000)
+    }
+
+    fn entity(nth: u16) -> Entity {
+        Entity::new(PlayerId::SERVER, Tick::ZERO, nth)
+    }
+
+    /// Two entities have an offset of half a metre.
+    fn two(law: Correction) -> ErrorOffsets {
+        let mut offsets = ErrorOffsets::new();
+        offsets.follow_law(at(0), Some(&law));
+        let (offset, _) = VisualOffset::capture(Pose::at([0.5, 0.0, 0.0]), Pose::at([0.0; 3]), 0.0, &law);
+        [1, 2].into_iter().for_each(|nth| offsets.set(entity(nth), offset, at(0)));
+        offsets
+    }
+
+    fn left(offsets: &ErrorOffsets, nth: u16, ms: u64) -> f64 {
+        offsets.at(entity(nth), at(ms), STANDING).distance()
+    }
+
     #[test]
     fn an_offset_is_dropped_when_nothing_is_left_of_it_or_its_entity_is_not_shown() {
-        let (config, mut offsets) = (ClientConfig::default(), ErrorOffsets::new());
-        let [stays, goes] = [1, 2].map(|nth| Entity::new(PlayerId::SERVER, Tick::ZERO, nth));
-        let correction = config.correction.as_ref().expect("corrections are hidden by default");
-        let (offset, _) = VisualOffset::capture(Pose::at([0.5, 0.0, 0.0]), Pose::at([0.0; 3]), 0.0, correction);
-        let at = |ms: u64| Instant::from_micros(ms * 1_000);
-        [stays, goes].into_iter().for_each(|entity| offsets.set(entity, offset, at(0)));
-        offsets.drop_ended(at(16), &config, |entity, _| entity == stays);
-        assert!(offsets.at(goes, at(16), STANDING, &config).is_none());
-        let left = |offsets: &ErrorOffsets| offsets.at(stays, at(400), STANDING, &config).distance();
-        let before = left(&offsets);
-        offsets.drop_ended(at(300), &config, |_, _| true);
-        assert!(before > 0.0 && (left(&offsets) - before).abs() < 1e-12, "that it was looked at does not show");
-        offsets.drop_ended(at(10_000), &config, |_, _| true);
+        let mut offsets = two(Correction::default());
+        offsets.drop_ended(at(16), |of, _| of == entity(1));
+        assert!(left(&offsets, 2, 16) == 0.0);
+        let before = left(&offsets, 1, 400);
+        offsets.drop_ended(at(300), |_, _| true);
+        assert!(before > 0.0 && (left(&offsets, 1, 400) - before).abs() < 1e-12, "that it was looked at does not show");
+        offsets.drop_ended(at(10_000), |_, _| true);
         assert!(offsets.offsets.is_empty());
+    }
+
+    #[test]
+    fn another_law_of_decay_counts_from_when_it_holds_and_what_was_not_hidden_does_not_come_back() {
+        let mut offsets = two(Correction::default());
+        let before = left(&offsets, 1, 200);
+        offsets.follow_law(at(200), Some(&Correction::article()));
+        assert_eq!(left(&offsets, 1, 200), before);
+        assert!(left(&offsets, 1, 300) < left(&two(Correction::default()), 1, 300), "it is the faster one");
+        offsets.follow_law(at(300), None);
+        offsets.follow_law(at(400), Some(&Correction::default()));
+        assert_eq!(left(&offsets, 1, 400), 0.0);
     }
 }

@@ -86,7 +86,7 @@ impl Presentation {
     /// Where an entity is shown and how fast it is, with its offset.
     pub(crate) fn shown<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<Motion> {
         let motion = self.remote.visual(sources).motion(entity)?;
-        let offset = self.offsets.at(entity, sources.now, STANDING, sources.config);
+        let offset = self.offsets.at(entity, sources.now, STANDING);
         Some(Motion { pose: offset.shown(motion.pose), ..motion })
     }
 
@@ -106,7 +106,7 @@ impl Presentation {
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
     pub(crate) fn held<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<HeldShown> {
         let mut held = self.remote.visual(sources).held(entity)?;
-        let offset = self.offsets.at(entity, sources.now, STANDING, sources.config);
+        let offset = self.offsets.at(entity, sources.now, STANDING);
         apply(offset, sources.schema.component(held.component), &mut held.words);
         Some(held)
     }
@@ -146,7 +146,7 @@ impl Presentation {
             self.lifecycles.end(compared, is_there, is_hidden)
         });
         let Presentation { offsets, lifecycles, .. } = self;
-        offsets.drop_ended(sources.now, sources.config, |entity, next| lifecycles.is_shown(entity, next));
+        offsets.drop_ended(sources.now, |entity, next| lifecycles.is_shown(entity, next));
         self.note_shown(sources);
         self.told_at = self.remote.playout.points_at(sources.now);
         withdrawn
@@ -249,8 +249,8 @@ impl Presentation {
 
     /// Moves a row of another's by its offset, which it returns.
     fn offset_other<W: World>(&self, visual: &VisualState<'_, W>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
-        let Sources { schema, now, config, .. } = visual.sources;
-        let offset = self.offsets.at(key.entity, *now, STANDING, config);
+        let Sources { schema, now, .. } = visual.sources;
+        let offset = self.offsets.at(key.entity, *now, STANDING);
         apply(offset, schema.component(key.component), words);
         offset
     }
@@ -274,12 +274,12 @@ fn show_predicted<W: World>(
     into: &mut RowBuffer,
 ) -> VisualOffset {
     visual.draw_predicted(row, into);
-    let Sources { schema, now, config, .. } = visual.sources;
+    let Sources { schema, now, .. } = visual.sources;
     let component = schema.component(row.component);
     if !component.has_pose() {
         return VisualOffset::NONE;
     }
-    let offset = offsets.at(row.entity, *now, velocity_of(component, row.words), config);
+    let offset = offsets.at(row.entity, *now, velocity_of(component, row.words));
     apply(offset, component, into);
     offset
 }

@@ -272,7 +272,7 @@ impl<W: World> Hiding<'_, W> {
         if from == to {
             return;
         }
-        let from = self.offsets.at(entity, *now, STANDING, config).shown(from);
+        let from = self.offsets.at(entity, *now, STANDING).shown(from);
         // How far is far goes by the speed; who turned around stood still for a moment.
         self.offsets.set(entity, VisualOffset::capture(from, to, speed.max(speed_before), correction).0, *now);
     }

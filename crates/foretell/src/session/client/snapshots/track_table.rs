@@ -122,7 +122,7 @@ impl TrackTable {
             return Neighbours::among(self.newest_first(nth).filter(|state| look.known.has(state)), look.at);
         }
         let states = self.states.states(ring);
-        let before = last_up_to(ring, states, look.at).or(ring.is_cut.then_some(0))?;
+        let before = last_up_to_or_cut(ring, states, look.at)?;
         let state = |at: u32| (at < ring.len).then(|| known_state(ring, states, at));
         Some(Neighbours {
             before: state(before)?,
@@ -138,7 +138,7 @@ impl TrackTable {
     pub fn goes_on_as_known(&self, nth: usize, at: TickTime, since: &Since) -> bool {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
-        let Some(before) = last_up_to(ring, states, at).or(ring.is_cut.then_some(0)) else { return false };
+        let Some(before) = last_up_to_or_cut(ring, states, at) else { return false };
         let was_known = |at: u32| at < ring.len && states.known_in(at) <= since.known.update;
         let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
         let is_cut = ring.is_cut && before == 0;
@@ -189,6 +189,12 @@ fn last_up_to(ring: Ring, states: RingStates<'_>, at: TickTime) -> Option<u32> {
         last = last.checked_sub(1)?;
     }
     Some(last)
+}
+
+/// The same, or of a ring that is cut the first where none is up to the point: it takes the place of those before.
+#[inline]
+fn last_up_to_or_cut(ring: Ring, states: RingStates<'_>, at: TickTime) -> Option<u32> {
+    last_up_to(ring, states, at).or(ring.is_cut.then_some(0))
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! What changes about who is here: the other parts of the server are told of it.
+//! What changes about who is here: the other parts of the server hear it.
 
 use crate::session::{Departure, PeerId, Refusal};
 use crate::world::PlayerId;

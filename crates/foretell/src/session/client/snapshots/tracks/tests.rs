@@ -163,6 +163,8 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
     assert!(bent(&[1, 2, 4], 2.6, 3, false), "between those that were known");
     assert!(!bent(&[1, 2, 3], 3.1, 5, true), "it has come to the one that was known, and goes on from there");
     assert!(bent(&[1, 2], 5.1, 5, false), "it has not come to one that was known");
+    let many: Vec<u32> = (1..=12).collect();
+    assert!(!bent(&many, 3.0, 13, true), "it is before all that are kept, of which the first were known");
 }
 
 #[test]
