@@ -18,8 +18,8 @@ const NEXT_TO_NOTHING: f64 = 300.0;
 /// The window grows by so much of it per round trip at first,
 const GROWS_FIRST: f64 = 1.0;
 /// and by so much since there was too much; by so much more with each round trip in which it was used and nothing waited. But by no
-/// more than would wait for [`QUEUED`] on a link that is full already, as that is seen only a round trip later: without this,
-/// five of two thousand slow links have a queue of more than 150 ms, with it none.
+/// more than would wait for [`QUEUED`] on a link that is full already, as that is seen only a round trip later, or than
+/// [`WINDOW_LEAST`]: without this, five of two thousand slow links have a queue of more than 150 ms, with it none.
 const GROWS: f64 = 0.1;
 /// Nothing has waited where it was less than this share of what is too long.
 const CALM: f64 = 0.2;
@@ -203,8 +203,9 @@ impl SendWindow {
             let is_wary = self.slowed.is_some_and(|slowed| now.since(slowed) < WARY);
             self.calm = if is_calm { self.calm + 1 } else { self.calm.min(1) };
             let each = if is_wary { GROWS_WARY } else { GROWS };
-            let unseen = (QUEUED.as_secs_f64() / least.as_secs_f64().max(0.001)).clamp(GROWS_WARY, GROWS_FIRST);
-            let grows = if self.is_first { GROWS_FIRST } else { (each * f64::from(self.calm.max(1))).min(unseen) };
+            let unseen = (QUEUED.as_secs_f64() / least.as_secs_f64().max(0.001)).max(WINDOW_LEAST / self.bytes);
+            let most = unseen.clamp(GROWS_WARY, GROWS_FIRST);
+            let grows = if self.is_first { GROWS_FIRST } else { (each * f64::from(self.calm.max(1))).min(most) };
             if round.is_used {
                 self.bytes *= 1.0 + grows * (1.0 - queue);
             }
