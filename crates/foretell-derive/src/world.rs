@@ -61,12 +61,10 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
         quote!(#(#calls)*)
     };
     let (save, load, take) = (each("save"), each("load"), each("take"));
-    let published = tables()
-        .map(|Field { member, ty, .. }| (member, part(ty)))
-        .map(|(member, part)| quote!(#part::publish(&mut self.#member, rows);));
-    let adopted = tables()
-        .map(|Field { member, ty, .. }| (member, part(ty)))
-        .map(|(member, part)| quote!(#part::adopt(&mut self.#member, rows);));
+    let parts = || tables().map(|Field { member, ty, .. }| (member, part(ty)));
+    let published = parts().map(|(member, part)| quote!(#part::publish(&mut self.#member, rows);));
+    let adopted = parts().map(|(member, part)| quote!(#part::adopt(&mut self.#member, rows);));
+    let adopted_known = parts().map(|(member, part)| quote!(#part::adopt_known(&mut self.#member, rows);));
     let schemas = tables().map(|Field { ty, .. }| part(ty)).map(|part| quote!(let schema = #part::schema(schema);));
     Ok(quote! {
         #[automatically_derived]
@@ -89,6 +87,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                 fn take(&mut self, other: &mut Saved) { #take }
                 fn publish(&mut self, rows: &mut ::foretell::Rows) { #(#published)* }
                 fn adopt(&mut self, rows: &::foretell::Rows) { #(#adopted)* }
+                fn adopt_known(&mut self, rows: &::foretell::Rows) { #(#adopted_known)* }
             }
         };
     })

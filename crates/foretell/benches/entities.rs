@@ -144,7 +144,7 @@ fn server_alone(c: &mut Criterion) {
 }
 
 fn client(c: &mut Criterion) {
-    for (count, moving) in [(1000, 0), (1000, 100), (100, 100)] {
+    for (count, moving) in [(1000, 0), (1000, 100), (1000, 1000), (100, 100)] {
         let mut pair = Pair::new(count, moving);
         c.bench_function(
             &format!("client/an update, {count} entities of others, {moving} of them moving"),

@@ -139,4 +139,8 @@ impl<W: World> World for Spied<W> {
     fn adopt(&mut self, rows: &Rows) {
         self.world.adopt(rows);
     }
+
+    fn adopt_known(&mut self, rows: &Rows) {
+        self.world.adopt_known(rows);
+    }
 }

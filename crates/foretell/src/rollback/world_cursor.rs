@@ -194,7 +194,7 @@ impl WorldCursor {
         self.adopt_proxies(world, tick, proxies);
         if !self.changes.is_empty() {
             self.changes.write(tick, &self.predicted, proxies, &mut self.adopting);
-            self.adopt_some(world);
+            Self::adopt_into(world, &mut self.published, &self.adopting);
         }
     }
 
@@ -205,22 +205,21 @@ impl WorldCursor {
         self.proxies_at = Some(tick);
         // Where most are other ones, all are given at once.
         if !has_those_before || proxies.changed().len() > proxies.len() / 2 {
-            if !proxies.is_empty() || !proxies.removed().is_empty() {
-                world.adopt(proxies);
-            }
-            return;
+            return Self::adopt_into(world, &mut self.published, proxies);
         }
         self.adopting.clear();
         let mut next = 0;
         let rows = proxies.changed().iter().chain(&self.strays).filter_map(|key| proxies.get_near(*key, &mut next));
         rows.for_each(|row| self.adopting.set_words(row));
         proxies.removed().iter().for_each(|gone| self.adopting.name_removed(*gone));
-        self.adopt_some(world);
+        Self::adopt_into(world, &mut self.published, &self.adopting);
     }
 
-    fn adopt_some<W: World>(&self, world: &mut W) {
-        if !self.adopting.is_empty() || !self.adopting.removed().is_empty() {
-            world.adopt(&self.adopting);
+    /// Gives the world these rows, and takes them for published.
+    fn adopt_into<W: World>(world: &mut W, published: &mut Rows, rows: &Rows) {
+        if !rows.is_empty() || !rows.removed().is_empty() {
+            world.adopt_known(rows);
+            published.adopt(rows);
         }
     }
 

@@ -141,13 +141,15 @@ impl Column {
     /// When there are fewer words than this column has.
     #[expect(clippy::cast_possible_truncation, reason = "an f32 column holds an f32")]
     #[inline]
-    pub(crate) fn set_lanes(&self, words: &mut [u32], values: &[f64]) {
-        if self.scalar == Scalar::F32 {
-            let words = words.iter_mut().take(usize::from(self.lanes));
-            words.zip(values).for_each(|(word, value)| *word = (*value as f32).to_bits());
-        } else {
-            for (lane, value) in values.iter().enumerate().take(usize::from(self.lanes)) {
-                self.set_lane(words, lane, *value);
+    pub(crate) fn set_lanes<const N: usize>(&self, words: &mut [u32], values: &[f64; N]) {
+        match words.first_chunk_mut::<N>() {
+            Some(first) if self.scalar == Scalar::F32 && usize::from(self.lanes) >= N => {
+                *first = values.map(|value| (value as f32).to_bits());
+            }
+            _ => {
+                for (lane, value) in values.iter().enumerate().take(usize::from(self.lanes)) {
+                    self.set_lane(words, lane, *value);
+                }
             }
         }
     }

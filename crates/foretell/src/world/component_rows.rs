@@ -7,6 +7,9 @@ use alloc::vec::Vec;
 /// Initial capacity in rows: those of one player.
 pub(super) const ROWS_USUAL: usize = 8;
 
+/// How many rows after the last one are looked at before all of them are searched.
+const NEAR: usize = 4;
+
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
 #[derive(Debug)]
 pub(super) struct ComponentRows {
@@ -80,8 +83,13 @@ impl ComponentRows {
         let (Ok(index) | Err(index)) = found;
         self.next = index + 1;
         match found {
-            Ok(index) if self.row(index) == row.words && self.owners[index] == row.owner => return false,
+            Ok(index) if self.owners[index] == row.owner && are_words(self.row(index), row.words) => return false,
             Ok(_) => {}
+            Err(index) if index == self.entities.len() => {
+                assert_eq!(row.words.len(), self.words, "the words of a row are those of its component");
+                self.push(row);
+                return true;
+            }
             Err(index) => self.insert(index, row.owned()),
         }
         self.row_mut(index).copy_from_slice(row.words);
@@ -89,10 +97,29 @@ impl ComponentRows {
         true
     }
 
-    /// Where the row of an entity is, or would be: mostly at `next`, where it is looked for first.
+    /// Takes over the rows of another, whatever those that are there were.
+    pub fn adopt(&mut self, from: &ComponentRows) {
+        let mut next = 0;
+        for (nth, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
+            let found = self.find_from(next, *entity);
+            let (Ok(index) | Err(index)) = found;
+            if found.is_err() {
+                self.insert(index, Owned { entity: *entity, owner: *owner });
+            }
+            self.owners[index] = *owner;
+            self.row_mut(index).copy_from_slice(from.row(nth));
+            next = index + 1;
+        }
+    }
+
+    /// Where the row of an entity is, or would be: mostly at `next` or soon after, where it is looked for first.
     #[inline]
     pub fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
-        if self.entities.get(next) == Some(&entity) { Ok(next) } else { self.find(entity) }
+        let near = self.entities.get(next..).unwrap_or_default().iter().take(NEAR);
+        match near.zip(next..).find(|(there, _)| **there >= entity) {
+            Some((there, index)) if *there == entity => Ok(index),
+            _ => self.find(entity),
+        }
     }
 
     /// The row at `index`, of the component that this table is of.
@@ -175,6 +202,12 @@ impl ComponentRows {
         }
         (new..now.entities.len()).for_each(|index| self.push(now.at(component, index)));
     }
+}
+
+/// Whether both are the same: word by word, as the ones were mostly written just now, and a processor that reads several of them at once
+/// would wait until they are in its memory.
+fn are_words(one: &[u32], other: &[u32]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 /// Whether both are the same. Looks at sixteen at once: mostly they are.

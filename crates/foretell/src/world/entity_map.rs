@@ -47,8 +47,10 @@ impl<T> EntityMap<T> {
     }
 
     /// The value of an entity; `None` where it has none.
+    #[inline]
     pub(crate) fn get(&self, entity: Entity) -> Option<&T> {
-        self.find(entity).ok().map(|at| &self.values[at])
+        // Many are mostly empty, and asked for each entity.
+        if self.is_empty() { None } else { self.find(entity).ok().map(|at| &self.values[at]) }
     }
 
     /// The value of an entity, to be changed; `None` where it has none.

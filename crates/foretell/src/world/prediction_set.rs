@@ -57,6 +57,7 @@ impl PredictionSet {
     }
 
     /// Whether this entity is predicted.
+    #[inline]
     pub fn contains(&self, of: Owned) -> bool {
         let single = self.singles.get(of.entity).copied();
         single.unwrap_or_else(|| self.all || self.contains_player(of.owner))

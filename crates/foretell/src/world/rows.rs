@@ -87,6 +87,18 @@ impl Rows {
         }
     }
 
+    /// Takes over the rows of another, and takes away what is named there as removed and has no row, as a world adopts them. Nothing
+    /// of that counts as changed or removed.
+    pub(crate) fn adopt(&mut self, from: &Rows) {
+        for RemovedRow { key, .. } in &from.removed {
+            let table = &mut self.tables[usize::from(key.component.0)];
+            if let Ok(index) = table.find(key.entity) {
+                table.remove(index);
+            }
+        }
+        self.tables.iter_mut().zip(&from.tables).for_each(|(table, from)| table.adopt(from));
+    }
+
     /// Removes a row, and names it among the [`removed`](Rows::removed); does nothing where there is none.
     pub fn remove(&mut self, key: RowKey) {
         let table = &mut self.tables[usize::from(key.component.0)];
@@ -222,6 +234,11 @@ impl Rows {
     /// Where a row is among those of its component; `None` where there is none.
     pub(crate) fn place_in_component(&self, key: RowKey) -> Option<usize> {
         self.tables.get(usize::from(key.component.0))?.find(key.entity).ok()
+    }
+
+    /// How many rows there are of the components before this one.
+    pub(crate) fn count_before(&self, component: ComponentId) -> usize {
+        self.tables.iter().take(usize::from(component.0)).map(|table| table.entities.len()).sum()
     }
 
     /// The row that is there.

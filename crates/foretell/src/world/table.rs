@@ -276,19 +276,38 @@ impl<S: State> Table<S> {
         }
     }
 
-    /// Takes over one row; where its entity is.
-    fn adopt_row(&mut self, nth: usize, row: Row<'_>, next: usize) -> usize {
+    /// Takes over rows; those that are not known count as changed where they are other ones.
+    fn adopt_rows(&mut self, rows: &Rows, is_known: bool) {
+        let first = rows.first_of::<S>();
+        for row in rows.removed() {
+            self.adopt_removal(first, row.key, rows);
+        }
+        for (nth, component) in components::<S>(first).enumerate() {
+            let mut next = 0;
+            let has_more = nth == 0 && S::COMPONENTS > 1 && !S::IS_CHOICE;
+            for row in rows.component(component) {
+                if has_more {
+                    self.forget_with_owner(first, row, rows);
+                }
+                next = self.adopt_row(nth, row, next, is_known) + 1;
+            }
+        }
+    }
+
+    /// Whether an entity has this row already, of the nth component.
+    fn is_row(&self, at: usize, nth: usize, row: Row<'_>) -> bool {
+        let mut own = [0; ROW_WORDS_MAX];
+        self.owners[at] == row.owner && self.states[at].write(nth, &mut own) && own[..row.words.len()] == *row.words
+    }
+
+    /// Takes over one row, which counts as changed where it is not known; where its entity is.
+    fn adopt_row(&mut self, nth: usize, row: Row<'_>, next: usize, is_known: bool) -> usize {
         let found = self.find_from(next, row.entity);
         match found {
             Ok(at) => {
-                let mut own = [0; ROW_WORDS_MAX];
-                let is_same = self.owners[at] == row.owner
-                    && self.states[at].write(nth, &mut own)
-                    && own[..row.words.len()] == *row.words;
-                if !is_same {
-                    self.states[at].adopt(nth, row.words);
-                    (self.owners[at], self.marks[at]) = (row.owner, true);
-                }
+                self.marks[at] |= !is_known && !self.is_row(at, nth, row);
+                self.states[at].adopt(nth, row.words);
+                self.owners[at] = row.owner;
             }
             Err(_) => {
                 if let Some(state) = S::read(nth, row.words) {
@@ -346,20 +365,11 @@ impl<S: State + Clone> WorldPart for Table<S> {
     }
 
     fn adopt(&mut self, rows: &Rows) {
-        let first = rows.first_of::<S>();
-        for row in rows.removed() {
-            self.adopt_removal(first, row.key, rows);
-        }
-        for (nth, component) in components::<S>(first).enumerate() {
-            let mut next = 0;
-            let has_more = nth == 0 && S::COMPONENTS > 1 && !S::IS_CHOICE;
-            for row in rows.component(component) {
-                if has_more {
-                    self.forget_with_owner(first, row, rows);
-                }
-                next = self.adopt_row(nth, row, next) + 1;
-            }
-        }
+        self.adopt_rows(rows, false);
+    }
+
+    fn adopt_known(&mut self, rows: &Rows) {
+        self.adopt_rows(rows, true);
     }
 }
 

@@ -22,4 +22,6 @@ pub trait WorldPart {
     fn publish(&mut self, rows: &mut Rows);
     /// As [`World::adopt`](super::World::adopt).
     fn adopt(&mut self, rows: &Rows);
+    /// As [`World::adopt_known`](super::World::adopt_known).
+    fn adopt_known(&mut self, rows: &Rows);
 }

@@ -202,6 +202,28 @@ proptest! {
     }
 
     #[test]
+    fn what_was_adopted_as_known_is_published_when_it_is_changed_after_that(shown in ticks(), own in vec(turn(), 0..12)) {
+        let (mut yard, mut there) = (Yard::default(), Yard::default());
+        let (mut rows, mut known) = (Rows::new(&Yard::schema()), Rows::new(&Yard::schema()));
+        for (nth, turns) in (10..).zip(shown) {
+            let mut step = Step::new(Tick::new(nth), TickRate::default(), foretell::world::Side::Server, &[]);
+            turns.into_iter().for_each(|turn| yard.take_turn(turn, &mut step));
+            yard.publish(&mut rows);
+            there.adopt_known(&rows);
+            prop_assert_eq!((&there.walkers, &there.things), (&yard.walkers, &yard.things));
+            rows.settle();
+            known.copy_rows(&rows);
+            there.publish(&mut known);
+            prop_assert!(known.changed().is_empty() && known.iter().eq(rows.iter()));
+        }
+        let mut step = Step::new(Tick::new(40), TickRate::default(), foretell::world::Side::Server, &[]);
+        own.into_iter().for_each(|turn| there.take_turn(turn, &mut step));
+        there.publish(&mut known);
+        let all = published(&mut there.unpublished());
+        prop_assert!(known.iter().eq(all.iter()), "{known:?} {all:?}");
+    }
+
+    #[test]
     fn what_was_saved_is_there_again_and_goes_on_to_be_published_as_if_nothing_had_been(
         first in ticks(), second in ticks(), takes: bool,
     ) {

@@ -57,10 +57,11 @@ impl Extrapolation {
 
     /// How many seconds' worth of way is made in this many seconds; none where they are negative.
     pub fn way(&self, seconds: f64) -> f64 {
-        let seconds = seconds.max(0.0);
-        let full = self.full.as_secs_f64();
-        let beyond = (seconds - full).max(0.0);
-        let full = seconds.min(full);
+        let (seconds, full) = (seconds.max(0.0), self.full.as_secs_f64());
+        let beyond = seconds - full;
+        if beyond <= 0.0 {
+            return seconds;
+        }
         match self.stop {
             Stop::Within(Duration::ZERO) | Stop::Fading(Duration::ZERO) => full,
             Stop::Within(time) => {

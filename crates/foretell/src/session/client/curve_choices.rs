@@ -26,9 +26,14 @@ impl Curves {
         self.named.get(entity).copied()
     }
 
+    /// Whether any may be shown by such a curve.
+    pub(super) fn any(&self, is_such: impl Fn(Curve) -> bool) -> bool {
+        is_such(self.usual) || self.named.values().iter().any(|curve| is_such(*curve))
+    }
+
     /// Whether any may be shown ahead of the cursor.
     pub(super) fn any_leads(&self) -> bool {
-        self.usual.leads() || self.named.values().iter().any(|curve| curve.leads())
+        self.any(Curve::leads)
     }
 
     pub(super) fn forget(&mut self, gone: Entity) {

@@ -86,13 +86,11 @@ impl<'a> RowSamples<'a> {
         blend_but_poses(kind, words, words_next, t, into);
         for moving in moving(kind) {
             let cubic = if moving.velocity.is_some() { &cubics.told } else { &cubics.untold };
-            let values = if moving.is_rotation() {
-                self.turned(moving, cubic, t)
+            if moving.is_rotation() {
+                moving.write(&self.turned(moving, cubic, t), into);
             } else {
-                let [x, y, z] = cubic.point(&self.values(moving, cubic), &self.velocities(moving));
-                [x, y, z, 0.0]
-            };
-            moving.write(&values, into);
+                moving.write(&cubic.point(&self.values(moving, cubic), &self.velocities(moving)), into);
+            }
         }
         PoseSource::Interpolated
     }
@@ -126,8 +124,9 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Where a row of these states comes from that is shown at the point.
+    #[inline]
     pub(crate) fn source(&self) -> PoseSource {
-        if self.of[AFTER].is_some() {
+        if self.has_next() {
             return PoseSource::Interpolated;
         }
         beyond(self.seconds_beyond())
@@ -146,13 +145,11 @@ impl<'a> RowSamples<'a> {
         let way = law.map_or(0.0, |law| law.way(seconds));
         for moving in moving(kind).filter(|_| way > 0.0) {
             let (from, velocity) = (moving.of, self.velocity(moving));
-            let values: [f64; 4] = if moving.is_rotation() {
-                turn::dead_reckon(from.lanes(words), velocity, way)
+            if moving.is_rotation() {
+                moving.write(&turn::dead_reckon(from.lanes(words), velocity, way), into);
             } else {
-                let [x, y, z] = dead_reckon(from.lanes(words), velocity, way);
-                [x, y, z, 0.0]
-            };
-            moving.write(&values, into);
+                moving.write::<3>(&dead_reckon(from.lanes(words), velocity, way), into);
+            }
         }
         beyond(seconds)
     }
@@ -164,18 +161,27 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Whether all that is known of it says that it stays as it is: its states are one, and say no velocity.
+    #[inline]
     pub(crate) fn rests(&self, component: &ComponentSchema) -> bool {
         let (_, words) = self.before();
         let is_next = || self.of[AFTER].is_none_or(|(_, next)| next == words);
         let is_same = || self.of.iter().flatten().all(|(_, other)| *other == words);
-        self.rests || is_next() && component.say_no_velocity(words) && is_same()
+        self.rests || component.says_no_velocity(words) && is_next() && is_same()
+    }
+
+    /// Whether there is a state after the point.
+    #[inline]
+    pub(crate) fn has_next(&self) -> bool {
+        self.of[AFTER].is_some()
     }
 
     /// The ticks of the states.
+    #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
         self.of.map(|of| of.map(|(tick, _)| tick))
     }
 
+    #[inline]
     pub(crate) fn before(&self) -> Sample<'a> {
         self.of[BEFORE].expect("whoever is shown is in the state before")
     }
@@ -245,9 +251,10 @@ impl<'a> RowSamples<'a> {
     }
 }
 
-/// So many seconds beyond the last state.
+/// So many seconds beyond the last state, from 0 on.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most an hour")]
 fn beyond(seconds: f64) -> PoseSource {
-    PoseSource::Extrapolated(Duration::from_secs_f64(seconds.min(3600.0)))
+    PoseSource::Extrapolated(Duration::from_nanos((seconds.min(3600.0) * 1e9) as u64))
 }
 
 impl Moving<'_> {
@@ -255,7 +262,8 @@ impl Moving<'_> {
         self.of.column.meaning == Meaning::Rotation
     }
 
-    fn write(&self, values: &[f64; 4], into: &mut RowBuffer) {
+    #[inline]
+    fn write<const N: usize>(&self, values: &[f64; N], into: &mut RowBuffer) {
         let PlacedColumn { place, column } = self.of;
         column.set_lanes(&mut into[place..place + column.words()], values);
     }

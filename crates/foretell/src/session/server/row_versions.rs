@@ -96,11 +96,13 @@ impl RowVersions {
 
     /// Takes in what has changed in `rows` since the last time: they are `state` now. Whether none have come or gone.
     pub(super) fn note(&mut self, rows: &Rows, state: Tick) -> bool {
-        let (mut is_same_set, mut at) = (self.versions.len() == rows.len(), 0);
+        let (mut is_same_set, mut next) = (self.versions.len() == rows.len(), 0);
         let mut are_given = false;
         for key in rows.changed() {
-            let Some(row) = rows.get(*key) else { continue };
             // Mostly they were changed in their order.
+            let Some(row) = rows.get_near(*key, &mut next) else { continue };
+            // And mostly the same rows are there as before.
+            let mut at = rows.count_before(key.component) + next - 1;
             if self.versions.get(at).is_none_or(|version| version.key != *key) {
                 let Ok(found) = self.find(*key) else {
                     is_same_set = false;
@@ -117,7 +119,6 @@ impl RowVersions {
                 are_given = true;
             }
             (version.owner, version.changed, version.hash) = (row.owner, state, row_hash(row));
-            at += 1;
         }
         if !is_same_set {
             self.follow(rows, state);

@@ -100,6 +100,7 @@ impl HeldEntities {
     }
 
     /// Puts what the game says of an entity into its row: as it was captured.
+    #[inline]
     pub(crate) fn put_captured(&self, kind: &ComponentSchema, key: RowKey, row: &mut RowBuffer) {
         if let Some(grant) = self.grants.get(key.entity).filter(|grant| grant.writes(key)) {
             kind.copy_owned(&grant.captures.newest().row, row);

@@ -43,6 +43,7 @@ impl Followers {
     }
 
     /// By what an entity with this curve is drawn at `now`.
+    #[inline]
     pub(crate) fn drawing(&self, entity: Entity, curve: Curve, now: Instant) -> Drawing {
         let follower = curve.following().and_then(|_| self.of.get(entity));
         let follower = follower.map(|follower| follower.after(now.since(self.at).as_secs_f64()).0);

@@ -124,7 +124,7 @@ impl RemotePlayback {
                 (before.component(id), remote.component(id), sources.schema.component(id));
             let mut hiding = Hiding { sources, component, before, remote, offsets, followers };
             let all = 0..if may_all_change { hiding.remote.count() } else { 0 };
-            let news = hiding.remote.with_news(seen).take_while(|_| !may_all_change);
+            let news = (!may_all_change).then(|| hiding.remote.perhaps_bent(seen, wanted)).into_iter().flatten();
             for nth in all.chain(news) {
                 let entity = hiding.remote.entity(nth);
                 let (shown, after) = (curves.of(entity), wanted.of(entity));

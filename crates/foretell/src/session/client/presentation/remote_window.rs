@@ -3,6 +3,7 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
+use crate::session::client::curve_choices::Curves;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;
@@ -178,6 +179,17 @@ impl<'a> ComponentWindow<'a> {
         self.tracks.revised_since(self.component, seen.known.update)
     }
 
+    /// The same, but for those that by none of the curves are [bent](Self::is_bent), as is soon seen.
+    pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &Curves) -> impl Iterator<Item = usize> + use<'a> {
+        let by_neighbours = curves.any(|curve| curve.goes_by_neighbours(self.schema));
+        self.tracks.perhaps_bent_since(self.component, self.samples.at, self.since(seen, by_neighbours))
+    }
+
+    /// Until when they were looked at who were `seen`.
+    fn since(&self, seen: Seen, by_neighbours: bool) -> Since {
+        Since { known: seen.known, at: seen.cursor - (self.look.at - self.samples.at), by_neighbours }
+    }
+
     /// Whether it is looked at where it was `seen`, and nothing new is known of any since.
     pub(crate) fn is_as_it_was(&self, seen: Seen) -> bool {
         seen.cursor == self.look.at && self.with_news(seen).next().is_none()
@@ -224,7 +236,10 @@ impl<'a> ComponentWindow<'a> {
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());
         }
-        let span = self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate);
+        let span = match samples.has_next() {
+            true => self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate),
+            false => None,
+        };
         Some(samples.draw(self.schema, drawing.curve, span, into))
     }
 
@@ -254,8 +269,7 @@ impl<'a> ComponentWindow<'a> {
         if self.tracks.revised(self.component, nth) <= seen.known.update || curve == Curve::Hold {
             return false;
         }
-        let at = seen.cursor - (self.look.at - self.samples.at);
-        let since = Since { known: seen.known, at, by_neighbours: curve.goes_by_neighbours(self.schema) };
+        let since = self.since(seen, curve.goes_by_neighbours(self.schema));
         self.tracks.is_bent(self.component, nth, &Look { at: self.samples.at, ..self.look }, &since)
     }
 

@@ -79,6 +79,11 @@ impl TrackTable {
         tracks.iter().enumerate().filter(move |(_, track)| track.revised > update).map(|(nth, _)| nth)
     }
 
+    /// The same, but for those of which it is [soon seen](Self::goes_on_as_known) that they go to a point as they were known to.
+    pub fn perhaps_bent_since(&self, at: TickTime, since: Since) -> impl Iterator<Item = usize> {
+        self.revised_since(since.known.update).filter(move |nth| !self.goes_on_as_known(*nth, at, &since))
+    }
+
     /// The revisions of all rows, in their order.
     pub fn revisions(&self) -> impl Iterator<Item = Revision> {
         let revision = |track: &Track| Revision { ring: self.states.number(track.ring), known_in: track.revised };

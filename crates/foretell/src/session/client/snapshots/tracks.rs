@@ -182,6 +182,16 @@ impl Tracks {
         self.tables[usize::from(component.0)].revised_since(update)
     }
 
+    /// The same, but for those of which it is soon seen that they go to a point as they were known to.
+    pub(crate) fn perhaps_bent_since(
+        &self,
+        component: ComponentId,
+        at: TickTime,
+        since: Since,
+    ) -> impl Iterator<Item = usize> {
+        self.tables[usize::from(component.0)].perhaps_bent_since(at, since)
+    }
+
     /// The revisions of the rows of a component, in their order.
     pub(crate) fn revisions(&self, component: ComponentId) -> impl Iterator<Item = Revision> {
         self.tables[usize::from(component.0)].revisions()
