@@ -1,6 +1,6 @@
 //! The states of the last ticks of a timeline, and what led from each to the next.
 
-use super::inputs::StepInputs;
+use super::known_inputs::StepInputs;
 use crate::time::Tick;
 use crate::world::{Effect, Entity, Input, Owned, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;

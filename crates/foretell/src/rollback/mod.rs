@@ -8,10 +8,10 @@ mod checkpoint_ring;
 mod checkpoints;
 mod expected_rollbacks;
 mod history;
-mod inputs;
+mod known_inputs;
+mod others_in_step;
 mod others_inputs;
 mod resimulation;
-mod shown_others;
 mod step_messages;
 #[cfg(test)]
 mod test_world;
@@ -19,6 +19,6 @@ mod timeline;
 mod world_cursor;
 
 pub(crate) use changes_to_others::{ChangedRow, FoundChanges, PredictedChange};
-pub use inputs::INPUTS_KEPT;
+pub use known_inputs::INPUTS_KEPT;
 pub use others_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -3,7 +3,7 @@
 use super::changes_to_others::{ChangesToOthers, FoundChanges};
 use super::checkpoints::{Checkpoints, Purpose};
 use super::history::History;
-use super::inputs::{Inputs, Outdated, others};
+use super::known_inputs::{KnownInputs, Outdated, others};
 use super::others_inputs::RelayedInput;
 use super::resimulation::Resimulation;
 use super::step_messages::StepMessages;
@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 /// may be left behind.
 pub struct Timeline<W: World> {
     history: History<W::Input>,
-    inputs: Inputs<W::Input>,
+    inputs: KnownInputs<W::Input>,
     messages: StepMessages,
     checkpoints: Checkpoints<W::Saved>,
     /// Where the caller's world is.
@@ -39,7 +39,7 @@ impl<W: World> Timeline<W> {
         let horizon = horizon.max(1);
         Timeline {
             history: History::new(schema, horizon),
-            inputs: Inputs::new(horizon, rate),
+            inputs: KnownInputs::new(horizon, rate),
             messages: StepMessages::default(),
             checkpoints: Checkpoints::new(checkpoint_every, horizon),
             cursor: WorldCursor::new(schema, player, rate),

@@ -2,7 +2,7 @@
 
 use super::changes_to_others::ChangesToOthers;
 use super::history::{History, Slot};
-use super::shown_others::ShownOthers;
+use super::others_in_step::OthersInStep;
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
@@ -167,8 +167,8 @@ impl WorldCursor {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> ShownOthers<'a> {
-        ShownOthers { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersInStep<'a> {
+        OthersInStep { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

@@ -4,7 +4,7 @@
 //! ticks happen; `present` only reads. Every authoritative sample of a predicted entity ends in exactly one counted
 //! [`Outcome`](client::Outcomes).
 
-mod baseline;
+mod baseline_ref;
 pub mod client;
 pub mod host;
 pub mod server;
@@ -12,6 +12,7 @@ pub mod server;
 mod allowance;
 mod authority_codec;
 mod curves;
+mod delta_bases;
 mod good_bye;
 mod greeting;
 mod histogram;
@@ -36,7 +37,6 @@ mod snapshot_head;
 mod step_events;
 #[cfg(test)]
 mod test_states;
-mod told_ring;
 mod traffic;
 
 pub use crate::world::{Departure, Refusal};

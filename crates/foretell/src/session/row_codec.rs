@@ -1,7 +1,7 @@
 //! Rows on the wire: an entity's name, how long ago something happened to it, and the exact bits of its row.
 
 use crate::time::Tick;
-use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed, Stream, small_bits};
+use crate::wire::{BitBatch, BitReader, BitWriter, Malformed, Stream, small_bits};
 use crate::world::{ComponentId, ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
@@ -102,7 +102,7 @@ impl RowCodec {
         if is_given {
             writer.small(&mut u32::from(row.owner.get())).expect("writing never fails");
         }
-        let mut joined = JoinedBits::new(writer);
+        let mut joined = BitBatch::new(writer);
         for age in [ages.event, ages.contact] {
             let age = age.filter(|age| *age <= EVENT_TICKS_BACK);
             joined.put(u32::from(age.is_some()), 1);

@@ -4,7 +4,7 @@
 //! each lane differs, all in as many bits as the largest needs; a position from where its velocity has taken it meanwhile.
 
 use crate::time::TickRate;
-use crate::wire::{BitReader, BitWriter, JoinedBits, Malformed};
+use crate::wire::{BitBatch, BitReader, BitWriter, Malformed};
 use crate::world::{ComponentId, GroupKind, LaneGroup, Motion, ROW_WORDS_MAX, RoundedRow, Schema, with_lanes};
 use alloc::vec::Vec;
 
@@ -136,7 +136,7 @@ impl ShownCodec {
     pub(crate) fn write(&self, writer: &mut BitWriter<'_>, component: ComponentId, rounded: &[u32], base: Base<'_>) {
         let before = self.before(base);
         let (marks, words) = RoundedRow::split(rounded);
-        let mut bits = JoinedBits::new(writer);
+        let mut bits = BitBatch::new(writer);
         let mut differences = [0; ROW_WORDS_MAX];
         for (nth, group) in self.form(component).groups().iter().enumerate() {
             let lanes = &words[group.range()];
@@ -257,7 +257,7 @@ struct Code {
 
 /// Writes a code, and behind it differences in as many bits each as it says: all together where they fit in.
 #[inline(always)]
-fn put_lanes(to: &mut JoinedBits<'_, '_>, differences: &[u32], Code { code, bits, width: len }: Code) {
+fn put_lanes(to: &mut BitBatch<'_, '_>, differences: &[u32], Code { code, bits, width: len }: Code) {
     let (width, at_once) = (WIDTHS[code as usize], AT_ONCE[code as usize]);
     let join = |bits: u64, len: u32, differences: &[u32]| {
         let next = |(bits, len), difference: &u32| (bits | u64::from(*difference) << len, len + width);

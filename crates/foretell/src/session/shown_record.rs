@@ -4,7 +4,7 @@
 //! stand there until it is known that the client has them.
 
 use super::row_codec::{RowCodec, read_player};
-use crate::wire::{BitReader, JoinedBits, Malformed, Stream, small_bits, small_code};
+use crate::wire::{BitBatch, BitReader, Malformed, Stream, small_bits, small_code};
 use crate::world::{PlayerId, RowKey};
 
 /// More rows than this are not shown, and have no numbers.
@@ -74,7 +74,7 @@ impl FirstBits {
     /// One that follows the one before it, and is told against a state that is as old.
     pub(crate) const NEXT_ALIKE: FirstBits = FirstBits { bits: 0b1111, width: 4 };
 
-    pub(crate) fn write(self, to: &mut JoinedBits<'_, '_>) {
+    pub(crate) fn write(self, to: &mut BitBatch<'_, '_>) {
         to.put(self.bits, self.width);
     }
 
@@ -127,7 +127,7 @@ impl RecordsBefore {
 
     /// Writes all of a record that stands before its row, which begins so.
     #[inline]
-    pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut JoinedBits<'_, '_>, codec: &RowCodec) {
+    pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut BitBatch<'_, '_>, codec: &RowCodec) {
         first.write(to);
         self.next = head.slot + 1;
         match head.kind {
@@ -223,7 +223,7 @@ mod tests {
             let codec = RowCodec::new(&test_states::schema());
             let mut bytes = Vec::new();
             let mut writer = BitWriter::new(&mut bytes);
-            let (mut joined, mut before) = (JoinedBits::new(&mut writer), RecordsBefore::NONE);
+            let (mut joined, mut before) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
             for head in &heads {
                 let (len, previous) = (joined.bit_len(), before);
                 let first = before.first_bits(head);

@@ -1,7 +1,7 @@
 //! The head of a snapshot: what a server tells a client besides the state. Its parts, in the order in which they travel.
 
 use super::authority_codec::{ANSWERS_MAX, Answer};
-use super::baseline::Baseline;
+use super::baseline_ref::BaselineRef;
 use super::packet::NAMED_TICKS_BACK;
 use super::step_events::STEP_EVENT_TICKS_BACK;
 use crate::time::{Tick, TickRate, TickTime};
@@ -43,7 +43,7 @@ pub(crate) struct SnapshotHead {
     /// A digest of the rows, in their place.
     pub proof: Option<u32>,
     /// The rows are told as they differ from those of an earlier snapshot.
-    pub baseline: Option<Baseline>,
+    pub baseline: Option<BaselineRef>,
 }
 
 impl SnapshotHead {

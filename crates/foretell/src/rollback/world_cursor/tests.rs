@@ -1,7 +1,7 @@
 //! Tests of what is known of the caller's world.
 
 use super::*;
-use crate::rollback::inputs::Inputs;
+use crate::rollback::known_inputs::KnownInputs;
 use crate::rollback::test_world::{ME, MINE, Marble, Marbles, Push, THEIRS, places, rows};
 use crate::world::{InputStatus, Owned, PlayerInput};
 
@@ -39,7 +39,7 @@ impl Played {
     /// The step of a tick, before which their marble is said to be there, or where it was.
     fn step(&mut self, tick: u32, theirs: Option<i32>) {
         let tick = Tick::new(tick);
-        let mut inputs = Inputs::new(HORIZON, TickRate::default());
+        let mut inputs = KnownInputs::new(HORIZON, TickRate::default());
         let input = PlayerInput { player: ME, input: Push::of(1), status: InputStatus::Received, presented: None };
         inputs.give(tick, input);
         let slot = self.history.slot_mut(tick);

@@ -1,9 +1,9 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
 use super::authority::HeldEntities;
+use super::game_settings::Moment;
 use super::presentation::Presentation;
 use super::presentation::{HeldShown, Sources};
-use super::setup::Moment;
 use super::snapshots::Snapshots;
 use super::update_report::{AuthorityChange, ClientEvent};
 use crate::rollback::Timeline;

@@ -1,12 +1,12 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
+use super::game_settings::{Game, GameSettings, Moment};
 use super::input_datagram::InputDatagram;
 use super::link::DatagramNumbers;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::local_world::LocalWorld;
 use super::message_link::MessageLink;
 use super::prediction::Restart;
-use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use super::stats::{ClientStats, PlayoutStats};
@@ -44,13 +44,6 @@ pub(super) struct SnapshotDatagram<'a, W: World> {
     pub lists: BitReader<'a>,
 }
 
-/// What the game lends to an update.
-pub(super) struct Game<'a, W: World> {
-    pub world: &'a mut W,
-    pub input: &'a mut dyn FnMut(Tick) -> W::Input,
-    pub outbox: &'a mut Outbox,
-}
-
 impl<W: World> ClientSession<W> {
     /// One of `player`, with what has come of it so far.
     pub(super) fn new(
@@ -59,8 +52,8 @@ impl<W: World> ClientSession<W> {
         datagrams: DatagramNumbers,
         snapshots: Snapshots,
     ) -> ClientSession<W> {
-        let link = Link::new(datagrams, moment.setup.rules.tick_rate, moment.at, moment.now);
-        let messages = MessageLink::new(&moment.setup.rules.messages, moment.at.tick());
+        let link = Link::new(datagrams, moment.settings.rules.tick_rate, moment.at, moment.now);
+        let messages = MessageLink::new(&moment.settings.rules.messages, moment.at.tick());
         ClientSession { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
     }
 
@@ -69,16 +62,16 @@ impl<W: World> ClientSession<W> {
         &mut self,
         world: &mut W,
         former: Option<&mut ClientSession<W>>,
-        setup: &Setup,
+        settings: &GameSettings,
         log: &mut UpdateLog,
     ) {
-        let (limits, playout) = (setup.config.playout_limits(), &mut self.local.presentation.remote.playout);
+        let (limits, playout) = (settings.config.playout_limits(), &mut self.local.presentation.remote.playout);
         for snapshot in self.local.snapshots.complete() {
             playout.note_arrival(snapshot, &self.link.server_clock, limits);
         }
         let until = self.link.pacing.at().tick();
         self.local.follow(former.map(|former| &mut former.local), log);
-        self.local.start(world, until, setup);
+        self.local.start(world, until, settings);
     }
 
     /// Whether the server that has answered knows this session: it is the same, with the same player, and has not begun
@@ -93,7 +86,7 @@ impl<W: World> ClientSession<W> {
         &mut self,
         now: Instant,
         datagram: SnapshotDatagram<'_, W>,
-        setup: &Setup,
+        settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let SnapshotDatagram { head, relayed, lists } = datagram;
@@ -107,13 +100,13 @@ impl<W: World> ClientSession<W> {
             Stored::Known => return Ok(()),
             Stored::Partial => {}
             Stored::Lacking => log.stats.network.baselines_lacking += 1,
-            Stored::Complete => self.note_completed(now, tick, setup, log),
+            Stored::Complete => self.note_completed(now, tick, settings, log),
         }
-        self.note_head(ReceivedHead { now, tick, head }, setup, log);
+        self.note_head(ReceivedHead { now, tick, head }, settings, log);
         let LocalWorld { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
-        let fresh_until = prediction.fresh_until(at, interval, setup);
-        prediction.note_relayed(relayed.told(tick), snapshots, setup, fresh_until);
+        let fresh_until = prediction.fresh_until(at, interval, settings);
+        prediction.note_relayed(relayed.told(tick), snapshots, settings, fresh_until);
         Ok(())
     }
 
@@ -132,11 +125,11 @@ impl<W: World> ClientSession<W> {
         self.local.snapshots.store_shown(tick, head.number, records)
     }
 
-    fn note_completed(&mut self, now: Instant, tick: Tick, setup: &Setup, log: &mut UpdateLog) {
+    fn note_completed(&mut self, now: Instant, tick: Tick, settings: &GameSettings, log: &mut UpdateLog) {
         let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
         log.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
-        let (limits, playout) = (setup.config.playout_limits(), &mut presentation.remote.playout);
+        let (limits, playout) = (settings.config.playout_limits(), &mut presentation.remote.playout);
         // How late a state comes that is sent again says nothing of the way.
         if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_clock, limits) {
             link.server_clock.note_new_route();
@@ -145,7 +138,7 @@ impl<W: World> ClientSession<W> {
     }
 
     /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
-    fn note_head(&mut self, received: ReceivedHead<'_>, setup: &Setup, log: &mut UpdateLog) {
+    fn note_head(&mut self, received: ReceivedHead<'_>, settings: &GameSettings, log: &mut UpdateLog) {
         let ReceivedHead { now, tick, head } = received;
         let ClientSession { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
         if let Some((sequence, _)) = head.timing.heard {
@@ -166,11 +159,11 @@ impl<W: World> ClientSession<W> {
             prediction.timeline.put_off_message(late.number, in_tick);
             missed.note_put_off(in_tick);
         }
-        if setup.spectates() {
+        if settings.spectates() {
             log.stats.clock.lead_ticks = link.steer_without_inputs(now, snapshots.newest());
             return;
         }
-        let limits = setup.config.limits(setup.rules.tick_rate);
+        let limits = settings.config.limits(settings.rules.tick_rate);
         let smallest = link.note_arrivals(received, limits, |tick| missed.note_in_time(tick));
         let Some(smallest) = smallest else { return };
         log.stats.inputs.margin_ticks = smallest;
@@ -183,39 +176,45 @@ impl<W: World> ClientSession<W> {
     }
 
     /// One update: clock, reconciliation, new ticks, datagrams.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
+    pub(super) fn update(
+        &mut self,
+        now: Instant,
+        settings: &GameSettings,
+        game: &mut Game<'_, W>,
+        log: &mut UpdateLog,
+    ) {
         let compared = self.local.prediction.reconciler.compared();
-        let catches_up = self.advance_clocks(now, setup);
+        let catches_up = self.advance_clocks(now, settings);
         self.local.confirm(&mut log.events);
-        let asleep = self.local.due(self.link.pacing.at()) > setup.rules.tick_rate.ticks_in(CATCH_UP).max(1);
+        let asleep = self.local.due(self.link.pacing.at()) > settings.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         if asleep || self.resyncing.is_some() {
-            self.wake(now, setup, game.world, log);
+            self.wake(now, settings, game.world, log);
         }
-        self.reconcile(now, setup, game.world, log);
+        self.reconcile(now, settings, game.world, log);
         self.note_compared(compared);
-        self.local.follow_others(self.moment(now, setup), &mut log.events);
+        self.local.follow_others(self.moment(now, settings), &mut log.events);
         let leaps = self.link.pacing.take_leap() || catches_up;
         if leaps {
-            self.local.capture(self.moment(now, setup));
+            self.local.capture(self.moment(now, settings));
         }
-        self.run_ticks(self.moment(now, setup), game, log);
+        self.run_ticks(self.moment(now, settings), game, log);
         if leaps {
-            self.local.hide_leap(self.moment(now, setup));
+            self.local.hide_leap(self.moment(now, settings));
         }
         self.local.prediction.timeline.seek_present(game.world);
-        self.local.tell(self.moment(now, setup), log);
-        self.send(now, setup, game.outbox, log);
-        self.send_messages(now, setup, game.outbox, log);
+        self.local.tell(self.moment(now, settings), log);
+        self.send(now, settings, game.outbox, log);
+        self.send_messages(now, settings, game.outbox, log);
     }
 
-    fn moment<'a>(&self, now: Instant, setup: &'a Setup) -> Moment<'a> {
-        Moment { now, at: self.link.pacing.at(), setup }
+    fn moment<'a>(&self, now: Instant, settings: &'a GameSettings) -> Moment<'a> {
+        Moment { now, at: self.link.pacing.at(), settings }
     }
 
     /// Moves all clocks to now. Whether its own had fallen behind and was set.
-    fn advance_clocks(&mut self, now: Instant, setup: &Setup) -> bool {
+    fn advance_clocks(&mut self, now: Instant, settings: &GameSettings) -> bool {
         let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
-        link.advance(now, setup.config.input_delay);
+        link.advance(now, settings.config.input_delay);
         presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.rtt_min() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
@@ -228,35 +227,35 @@ impl<W: World> ClientSession<W> {
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
     /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
     /// the clock is what has not gone on as the server's has.
-    fn wake(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
+    fn wake(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
         let waited = now.since(*self.resyncing.get_or_insert(now));
         let compared = self.local.prediction.reconciler.compared();
         let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
         let Some(tick) = newest.filter(|tick| *tick > compared) else { return };
         let until = self.link.pacing.at().tick().next();
-        let fits = self.link.fits(tick, until, setup.config.limits(setup.rules.tick_rate));
+        let fits = self.link.fits(tick, until, settings.config.limits(settings.rules.tick_rate));
         if fits || waited >= CLOCK_TRUSTED {
-            self.local.capture(self.moment(now, setup));
+            self.local.capture(self.moment(now, settings));
             let until = if fits { until } else { self.link.place_anew(tick) };
             let from = Restart { tick, until, cursor: None };
-            self.local.restart(self.moment(now, setup), world, from, log);
+            self.local.restart(self.moment(now, settings), world, from, log);
             self.resyncing = None;
         }
     }
 
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way.
-    fn reconcile(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
-        let state = self.local.begin_reconciliation(self.moment(now, setup), world, log);
+    fn reconcile(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
+        let state = self.local.begin_reconciliation(self.moment(now, settings), world, log);
         match state {
             Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
                 let until = self.replay_until(tick);
                 let from = Restart { tick, until, cursor: None };
-                self.local.restart(self.moment(now, setup), world, from, log);
+                self.local.restart(self.moment(now, settings), world, from, log);
                 self.resyncing = None;
             }
-            _ => self.local.reconcile(self.moment(now, setup), world, state, log),
+            _ => self.local.reconcile(self.moment(now, settings), world, state, log),
         }
-        if setup.rules.exact {
+        if settings.rules.exact {
             self.local.prediction.prove(world, &mut self.local.snapshots, log);
         }
     }
@@ -285,7 +284,7 @@ impl<W: World> ClientSession<W> {
         while self.resyncing.is_none() && self.local.due(moment.at) > 0 {
             let tick = self.local.prediction.timeline.present();
             let presented = self.local.write_proxies(moment);
-            for asked in self.link.inputs.ask_for(tick).filter(|_| !moment.setup.spectates()) {
+            for asked in self.link.inputs.ask_for(tick).filter(|_| !moment.settings.spectates()) {
                 let (player, status, input) = (self.local.player, InputStatus::Received, (game.input)(asked));
                 self.local.prediction.timeline.give(asked, PlayerInput { player, input, status, presented });
                 self.link.pacing.note_tick(asked);
@@ -297,14 +296,14 @@ impl<W: World> ClientSession<W> {
     }
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
-    fn send(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, log: &mut UpdateLog) {
+    fn send(&mut self, now: Instant, settings: &GameSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
         let ClientSession { link: Link { datagrams, inputs, pacing, step_messages, .. }, local, .. } = self;
         let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
         // says what has come as often.
-        let newest = inputs.newest().filter(|tick| setup.spectates() || timeline.input(*tick).is_some());
-        let interval_ticks = setup.config.send_rate.interval_ticks(setup.rules.tick_rate);
+        let newest = inputs.newest().filter(|tick| settings.spectates() || timeline.input(*tick).is_some());
+        let interval_ticks = settings.config.send_rate.interval_ticks(settings.rules.tick_rate);
         let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, interval_ticks)) else { return };
         let sequence = datagrams.next_sequence(now);
         let head = InputHead {
@@ -312,12 +311,12 @@ impl<W: World> ClientSession<W> {
             sequence,
             snapshot: snapshots.acknowledged().map(Tick::low16),
             received: snapshots.tell_received(),
-            exact_within_m: prediction.exact_within_m(setup),
+            exact_within_m: prediction.exact_within_m(settings),
             newest: newest.low16(),
-            count: if setup.spectates() { 0 } else { inputs.count(newest, setup.config.redundancy, pacing) },
+            count: if settings.spectates() { 0 } else { inputs.count(newest, settings.config.redundancy, pacing) },
             asks: prediction.asks.map(Tick::low16),
         };
-        let written = InputDatagram { timeline, authority, step_messages, setup, head, newest }.write(outbox);
+        let written = InputDatagram { timeline, authority, step_messages, settings, head, newest }.write(outbox);
         inputs.note_sent(newest);
         authority.note_sent(sequence, written.carried);
         step_messages.note_sent(sequence, written.messages);
@@ -327,13 +326,18 @@ impl<W: World> ClientSession<W> {
     }
 
     /// Takes a message of the game's: one that is part of a step is part of that of the next input, here and on the server.
-    pub(super) fn push_message(&mut self, kind: usize, bytes: &Arc<[u8]>, setup: &Setup) -> Result<(), SendError> {
-        let known = &setup.rules.messages.kinds()[kind];
+    pub(super) fn push_message(
+        &mut self,
+        kind: usize,
+        bytes: &Arc<[u8]>,
+        settings: &GameSettings,
+    ) -> Result<(), SendError> {
+        let known = &settings.rules.messages.kinds()[kind];
         check_size(known, bytes)?;
         if known.delivery() != Delivery::InStep {
-            return self.messages.push(kind, bytes.clone(), setup);
+            return self.messages.push(kind, bytes.clone(), settings);
         }
-        if setup.spectates() {
+        if settings.spectates() {
             return Err(SendError::NotPlaying);
         }
         let ClientSession { link, local: LocalWorld { player, prediction, .. }, .. } = self;
@@ -345,9 +349,9 @@ impl<W: World> ClientSession<W> {
         Ok(())
     }
 
-    fn send_messages(&mut self, now: Instant, setup: &Setup, outbox: &mut Outbox, log: &mut UpdateLog) {
+    fn send_messages(&mut self, now: Instant, settings: &GameSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
         let (before, ticket) = (outbox.len(), self.link.datagrams.ticket);
-        log.stats.network.bytes_sent += self.messages.send(now, ticket, setup, outbox);
+        log.stats.network.bytes_sent += self.messages.send(now, ticket, settings, outbox);
         log.stats.network.datagrams_sent += (outbox.len() - before) as u64;
     }
 

@@ -1,12 +1,12 @@
 //! Where in its life a client is: it asks for a place in a session, plays, or was refused. Where the server has fallen silent
 //! it asks again: then either the session goes on, or another one starts.
 
-use super::client_session::{ClientSession, Game, SnapshotDatagram};
+use super::client_session::{ClientSession, SnapshotDatagram};
+use super::game_settings::{Game, GameSettings, Moment};
 use super::handshake::Handshake;
 use super::join_request::JoinRequest;
 use super::link::DatagramNumbers;
 use super::recordable_calls::{ClientOrigin, Joined};
-use super::setup::{Moment, Setup};
 use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
@@ -57,12 +57,12 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// It has joined already, and its world is in state 0.
-    pub(super) fn joined(setup: &Setup, joined: Joined, world: &mut W) -> ConnectionState<W> {
+    pub(super) fn joined(settings: &GameSettings, joined: Joined, world: &mut W) -> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
-        let snapshots = Snapshots::new(&setup.rules);
-        let moment = Moment { now, at: TickTime::default(), setup };
+        let snapshots = Snapshots::new(&settings.rules);
+        let moment = Moment { now, at: TickTime::default(), settings };
         let mut session = ClientSession::new(moment, player, DatagramNumbers::new(epoch, epoch, now), snapshots);
-        session.local.begin(world, setup);
+        session.local.begin(world, settings);
         ConnectionState::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
 
@@ -115,7 +115,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         datagram: &[u8],
-        setup: &Setup,
+        settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
@@ -131,15 +131,15 @@ impl<W: World> ConnectionState<W> {
                 let mut refused = Refused::default();
                 refused.stream(&mut reader)?;
                 reader.finish()?;
-                self.take_refusal(&refused, &setup.rules, log);
+                self.take_refusal(&refused, &settings.rules, log);
                 Ok(())
             }
             DatagramKind::Snapshot => {
                 self.head.stream(&mut reader)?;
-                self.relayed.read(&mut reader, &setup.input_widths)?;
-                self.take_snapshot(now, reader, setup, log)
+                self.relayed.read(&mut reader, &settings.input_widths)?;
+                self.take_snapshot(now, reader, settings, log)
             }
-            DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, setup, log),
+            DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, settings, log),
             DatagramKind::Shown => {
                 let mut head = ShownHead::default();
                 head.stream(&mut reader)?;
@@ -154,7 +154,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         datagram: MessagesDatagram<'_>,
-        setup: &Setup,
+        settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
@@ -162,7 +162,7 @@ impl<W: World> ConnectionState<W> {
         if !link.datagrams.accepts(datagram.head.ticket) {
             return Ok(());
         }
-        messages.receive(now, datagram, &setup.rules.messages, &mut log.coming_messages)
+        messages.receive(now, datagram, &settings.rules.messages, &mut log.coming_messages)
     }
 
     fn take_welcome(&mut self, now: Instant, welcome: Welcome) {
@@ -212,7 +212,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         lists: BitReader<'_>,
-        setup: &Setup,
+        settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let ConnectionState { phase, handshake, head, relayed, .. } = self;
@@ -222,7 +222,7 @@ impl<W: World> ConnectionState<W> {
             && !is_elsewhere
             && session.link.datagrams.accepts(head.ticket)
         {
-            return session.receive(now, SnapshotDatagram { head, relayed, lists }, setup, log);
+            return session.receive(now, SnapshotDatagram { head, relayed, lists }, settings, log);
         }
         let Some(handshake) = handshake else {
             log.stats.network.refused += 1;
@@ -255,26 +255,32 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.
-    pub(super) fn update(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
-        self.join(now, setup, game, log);
+    pub(super) fn update(
+        &mut self,
+        now: Instant,
+        settings: &GameSettings,
+        game: &mut Game<'_, W>,
+        log: &mut UpdateLog,
+    ) {
+        self.join(now, settings, game, log);
         if let Phase::Playing(session) = &mut self.phase {
-            session.update(now, setup, game, log);
+            session.update(now, settings, game, log);
         }
     }
 
-    fn join(&mut self, now: Instant, setup: &Setup, game: &mut Game<'_, W>, log: &mut UpdateLog) {
+    fn join(&mut self, now: Instant, settings: &GameSettings, game: &mut Game<'_, W>, log: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
         if let (true, None, Some(request), Some(session)) =
             (is_lost, &self.handshake, self.origin.request(), self.session())
         {
             let ticket = Some(session.link.datagrams.ticket);
-            self.handshake = Some(Box::new(Handshake::new::<W::Input>(&setup.rules, request, ticket)));
+            self.handshake = Some(Box::new(Handshake::new::<W::Input>(&settings.rules, request, ticket)));
         }
         let Some(handshake) = &mut self.handshake else { return };
         handshake.note_update(now);
         let is_first = matches!(self.phase, Phase::Joining);
-        if let Some(why) = handshake.gives_up(setup.config.join_timeout).filter(|_| is_first) {
+        if let Some(why) = handshake.gives_up(settings.config.join_timeout).filter(|_| is_first) {
             self.end(why, log);
             log.events.push(ClientEvent::Refused(why));
             return;
@@ -286,20 +292,20 @@ impl<W: World> ConnectionState<W> {
         }
         handshake.write_hello(now, game.outbox);
         if !handshake.resumes {
-            self.start(now, setup, game.world, log);
+            self.start(now, settings, game.world, log);
         }
     }
 
     /// Starts a session, as soon as enough has come for it.
-    fn start(&mut self, now: Instant, setup: &Setup, world: &mut W, log: &mut UpdateLog) {
-        let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, setup.rules.tick_rate));
+    fn start(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
+        let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, settings.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
         let mut datagrams = DatagramNumbers::new(start.epoch, start.ticket, now);
         datagrams.start_with_rtt(now, start.rtt);
-        let moment = Moment { now, at: start.at, setup };
+        let moment = Moment { now, at: start.at, settings };
         let mut session = ClientSession::new(moment, start.player, datagrams, handshake.into_snapshots());
-        session.start(world, self.session_mut(), setup, log);
+        session.start(world, self.session_mut(), settings, log);
         self.phase = Phase::Playing(Box::new(session));
         log.events.push(ClientEvent::Joined(start.player));
     }

@@ -1,13 +1,13 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
 use super::authority::HeldEntities;
-use super::client_session::{ClientSession, Game};
+use super::client_session::ClientSession;
 use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
+use super::game_settings::{EntityMode, Game, GameSettings, Moment};
 use super::join_request::JoinRequest;
 use super::presentation::Views;
 use super::recordable_calls::{ClientCall, Joined};
-use super::setup::{EntityMode, Moment, Setup};
 use super::snapshots::Snapshot;
 use super::stats::ClientStats;
 use super::update_log::UpdateLog;
@@ -31,7 +31,7 @@ pub use tap::ClientTap;
 /// (at any rate), send what the outbox holds, then [`present`](Client::present). The world is borrowed for each call;
 /// nothing but `update` changes it.
 pub struct Client<W: World> {
-    setup: Setup,
+    settings: GameSettings,
     clock: MonotonicClock,
     connection: ConnectionState<W>,
     log: UpdateLog,
@@ -51,9 +51,9 @@ impl<W: World> Client<W> {
     pub fn new(rules: Rules, config: ClientConfig, request: impl Into<JoinRequest>) -> Client<W> {
         rules.assert_possible();
         let request = request.into();
-        let setup = Setup::new::<W::Input>(rules, config, request.seat());
-        let connection = ConnectionState::asking(&setup.rules, request);
-        Client::with(setup, connection, Instant::ZERO)
+        let settings = GameSettings::new::<W::Input>(rules, config, request.seat());
+        let connection = ConnectionState::asking(&settings.rules, request);
+        Client::with(settings, connection, Instant::ZERO)
     }
 
     /// A client that has joined already, and whose world is in state 0. For tests and replays; the server is told by
@@ -63,13 +63,13 @@ impl<W: World> Client<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
-        let setup = Setup::new::<W::Input>(rules, config, Seat::Player);
-        let connection = ConnectionState::joined(&setup, joined, world);
-        Client::with(setup, connection, joined.now)
+        let settings = GameSettings::new::<W::Input>(rules, config, Seat::Player);
+        let connection = ConnectionState::joined(&settings, joined, world);
+        Client::with(settings, connection, joined.now)
     }
 
-    fn with(setup: Setup, connection: ConnectionState<W>, now: Instant) -> Client<W> {
-        Client { setup, clock: MonotonicClock::new(now), connection, log: UpdateLog::new(), used: false, tap: None }
+    fn with(settings: GameSettings, connection: ConnectionState<W>, now: Instant) -> Client<W> {
+        Client { settings, clock: MonotonicClock::new(now), connection, log: UpdateLog::new(), used: false, tap: None }
     }
 
     /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
@@ -83,7 +83,7 @@ impl<W: World> Client<W> {
         network.datagrams_received += 1;
         network.bytes_received += datagram.len() as u64;
         let now = self.clock.note(now);
-        let result = self.connection.receive(now, datagram, &self.setup, &mut self.log);
+        let result = self.connection.receive(now, datagram, &self.settings, &mut self.log);
         self.log.stats.network.refused += u64::from(result.is_err());
         result
     }
@@ -118,13 +118,13 @@ impl<W: World> Client<W> {
 
     fn advance(&mut self, now: Instant, mut game: Game<'_, W>) {
         let now = self.clock.note(now);
-        let Client { setup, connection, log, .. } = self;
+        let Client { settings, connection, log, .. } = self;
         log.begin();
-        setup.curves.usual = setup.config.curve;
-        connection.update(now, setup, &mut game, log);
+        settings.curves.usual = settings.config.curve;
+        connection.update(now, settings, &mut game, log);
         for event in &log.events {
             if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
-                setup.curves.forget(*entity);
+                settings.curves.forget(*entity);
             }
         }
     }
@@ -132,7 +132,7 @@ impl<W: World> Client<W> {
     /// Fills `views` with every entity as it is to be drawn at `now`; with none while the client is not playing. Call it after
     /// [`update`](Client::update), as often as frames are drawn. What is shown has been told as spawned, and not as despawned.
     pub fn present(&self, now: Instant, views: &mut Views) {
-        views.clear(&self.setup.rules.schema);
+        views.clear(&self.settings.rules.schema);
         if let Some(session) = self.session() {
             session.local.present(self.moment(session, now), views);
         }
@@ -151,17 +151,17 @@ impl<W: World> Client<W> {
 
     /// What both ends have agreed on.
     pub fn rules(&self) -> &Rules {
-        &self.setup.rules
+        &self.settings.rules
     }
 
     /// What it decides by itself.
     pub fn config(&self) -> &ClientConfig {
-        &self.setup.config
+        &self.settings.config
     }
 
     /// The same; changes count from the next update on.
     pub fn config_mut(&mut self) -> &mut ClientConfig {
-        &mut self.setup.config
+        &mut self.settings.config
     }
 
     /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`] says;
@@ -205,7 +205,7 @@ impl<W: World> Client<W> {
     /// # Panics
     /// When the schema has no such type of state, or an owner writes nothing of it.
     pub fn capture<S: State>(&mut self, entity: Entity, tick: Tick, state: &S) {
-        let (component, words) = self.setup.words_of(state);
+        let (component, words) = self.settings.words_of(state);
         self.call(&ClientCall::Capture(RowKey { component, entity }, tick, words));
     }
 
@@ -214,7 +214,7 @@ impl<W: World> Client<W> {
     /// # Panics
     /// As [`capture`](Client::capture).
     pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
-        let (component, words) = self.setup.words_of(state);
+        let (component, words) = self.settings.words_of(state);
         self.call(&ClientCall::Show(RowKey { component, entity }, words));
     }
 
@@ -249,7 +249,7 @@ impl<W: World> Client<W> {
     pub fn send_bytes(&mut self, kind: usize, bytes: &Arc<[u8]>) -> Result<(), SendError> {
         self.tell_tap(|tap, client| tap.send(client, kind, bytes));
         let session = self.connection.session_mut().ok_or(SendError::NotPlaying)?;
-        session.push_message(kind, bytes, &self.setup)
+        session.push_message(kind, bytes, &self.settings)
     }
 
     /// What was sent and has come of messages in this session.
@@ -265,13 +265,13 @@ impl<W: World> Client<W> {
     /// One of the calls that have names of their own, as data: what a tap was told can be called again.
     pub fn call(&mut self, call: &ClientCall) {
         self.tell_tap(|tap, client| tap.call(client, call));
-        let Client { setup, connection, .. } = self;
+        let Client { settings, connection, .. } = self;
         let authority = connection.session_mut().map(|session| &mut session.local.authority);
         let tell = |what: &dyn Fn(&mut HeldEntities)| authority.into_iter().for_each(what);
         match *call {
-            ClientCall::Predict(player, yes) => setup.predict(player, yes),
-            ClientCall::SetMode(entity, mode) => setup.set_mode(entity, mode),
-            ClientCall::ShowWith(entity, curve) => setup.curves.set(entity, curve),
+            ClientCall::Predict(player, yes) => settings.predict(player, yes),
+            ClientCall::SetMode(entity, mode) => settings.set_mode(entity, mode),
+            ClientCall::ShowWith(entity, curve) => settings.curves.set(entity, curve),
             ClientCall::Request(entity, claim) => tell(&|authority| authority.request(entity, claim)),
             ClientCall::Release(entity) => tell(&|authority| authority.release(entity)),
             ClientCall::Capture(key, tick, row) => tell(&|authority| authority.capture(key.entity, tick, &row)),
@@ -331,7 +331,7 @@ impl<W: World> Client<W> {
 
     /// By which curve an entity is shown when it is not predicted.
     pub fn shown_with(&self, entity: Entity) -> Curve {
-        self.setup.curves.named(entity).unwrap_or(self.setup.config.curve)
+        self.settings.curves.named(entity).unwrap_or(self.settings.config.curve)
     }
 
     /// Who has authority over an entity by the newest snapshot; `None` is the server itself.
@@ -395,6 +395,6 @@ impl<W: World> Client<W> {
 
     fn moment(&self, session: &ClientSession<W>, now: Instant) -> Moment<'_> {
         let now = self.clock.at(now);
-        Moment { now, at: session.at(now), setup: &self.setup }
+        Moment { now, at: session.at(now), settings: &self.settings }
     }
 }

@@ -1,8 +1,8 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
 use super::authority::{Carried, HeldEntities};
+use super::game_settings::GameSettings;
 use super::link::OutgoingStepMessages;
-use super::setup::Setup;
 use crate::rollback::{INPUTS_KEPT, Timeline};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
 use crate::session::{Outbox, PeerId};
@@ -16,7 +16,7 @@ pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
     pub authority: &'a HeldEntities,
     pub step_messages: &'a OutgoingStepMessages,
-    pub setup: &'a Setup,
+    pub settings: &'a GameSettings,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.
     pub head: InputHead,
     pub newest: Tick,
@@ -65,7 +65,7 @@ impl<W: World> InputDatagram<'_, W> {
         let mut writer = BitWriter::new(bytes);
         DatagramKind::Inputs.write(&mut writer);
         self.head.stream(&mut writer).expect("a count of stored inputs is in range");
-        let widths = &self.setup.input_widths[..];
+        let widths = &self.settings.input_widths[..];
         let mut words = [[0; ROW_WORDS_MAX]; 2];
         let mut presented_before = None;
         let first = self.newest.next().back(self.head.count).unwrap_or(Tick::ZERO);
@@ -80,7 +80,7 @@ impl<W: World> InputDatagram<'_, W> {
             write_change(&mut writer, widths, before_words, &current[..widths.len()]);
             words.swap(0, 1);
         }
-        let (codec, kinds) = (&self.setup.authority_codec, &self.setup.rules.messages);
+        let (codec, kinds) = (&self.settings.authority_codec, &self.settings.rules.messages);
         let has_messages = kinds.has_in_step();
         let messages = if has_messages { self.step_messages.write(&mut writer, self.newest, kinds) } else { 0 };
         (self.authority.write(self.newest, &mut writer, codec, (start + DATAGRAM_MAX) * 8), messages)

@@ -2,12 +2,12 @@
 
 use super::authority::HeldEntities;
 use super::authority_handoff::AuthorityHandoff;
+use super::game_settings::{GameSettings, Moment};
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
 use super::presentation::Presentation;
 use super::presentation::Views;
 use super::presentation::{HeldShown, Sources};
-use super::setup::{Moment, Setup};
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
@@ -29,15 +29,15 @@ impl<W: World> LocalWorld<W> {
         LocalWorld {
             player,
             snapshots,
-            prediction: Prediction::new(moment.setup, player),
+            prediction: Prediction::new(moment.settings, player),
             authority: HeldEntities::new(),
             presentation: Presentation::new(moment, player),
         }
     }
 
     /// Begins at state 0, of which nothing has come.
-    pub(super) fn begin(&mut self, world: &mut W, setup: &Setup) {
-        self.prediction.predict_everything(&setup.rules, &Rows::new(&setup.rules.schema));
+    pub(super) fn begin(&mut self, world: &mut W, settings: &GameSettings) {
+        self.prediction.predict_everything(&settings.rules, &Rows::new(&settings.rules.schema));
         self.prediction.timeline.begin(world, Tick::ZERO);
     }
 
@@ -52,10 +52,10 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// Begins at the newest snapshot, and simulates up to `until`.
-    pub(super) fn start(&mut self, world: &mut W, until: Tick, setup: &Setup) {
+    pub(super) fn start(&mut self, world: &mut W, until: Tick, settings: &GameSettings) {
         let newest = self.snapshots.newest().expect("it was there a moment ago").tick;
         let full = self.snapshots.state(newest, self.player).expect("it is there");
-        self.prediction.predict_everything(&setup.rules, &full);
+        self.prediction.predict_everything(&settings.rules, &full);
         for canonical in self.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
             self.prediction.timeline.announce(*canonical);
         }
@@ -88,7 +88,7 @@ impl<W: World> LocalWorld<W> {
         log: &mut UpdateLog,
     ) -> Option<Tick> {
         self.prediction.timeline.allow(self.budget(moment));
-        if moment.setup.rules.exact {
+        if moment.settings.rules.exact {
             self.capture(moment);
             self.revise(moment, world, log);
         }
@@ -100,18 +100,18 @@ impl<W: World> LocalWorld<W> {
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
         if let Some(tick) = state {
-            self.compare(moment.setup, world, tick, log);
+            self.compare(moment.settings, world, tick, log);
             self.switch(moment, world, tick, log);
         }
         self.revise(moment, world, log);
     }
 
-    fn compare(&mut self, setup: &Setup, world: &mut W, tick: Tick, log: &mut UpdateLog) {
-        let (found, span) = self.prediction.compare(tick, &self.snapshots, setup);
+    fn compare(&mut self, settings: &GameSettings, world: &mut W, tick: Tick, log: &mut UpdateLog) {
+        let (found, span) = self.prediction.compare(tick, &self.snapshots, settings);
         self.snapshots.settle_compared(tick, &found);
         log.stats.prediction.misprediction_m = found.misprediction_m;
         if found.different + found.surplus > 0 {
-            self.prediction.correct(world, span, setup, log);
+            self.prediction.correct(world, span, settings, log);
         }
     }
 
@@ -121,7 +121,7 @@ impl<W: World> LocalWorld<W> {
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.window(&Sources::new(moment, &prediction.timeline, snapshots, authority));
         let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
-        if prediction.choose(&known, moment.setup) {
+        if prediction.choose(&known, moment.settings) {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
             presentation.capture_others(&sources, prediction.wanted());
             prediction.switch(world, tick, snapshots, log);
@@ -138,7 +138,7 @@ impl<W: World> LocalWorld<W> {
 
     /// How many ticks this update simulates again at most.
     fn budget(&self, moment: Moment<'_>) -> u32 {
-        moment.setup.config.resimulation_budget.max(self.due(moment.at) + 2)
+        moment.settings.config.resimulation_budget.max(self.due(moment.at) + 2)
     }
 
     /// How many ticks have begun and are not simulated.
@@ -160,7 +160,7 @@ impl<W: World> LocalWorld<W> {
         }
         let (sources, presentation) = self.split(moment);
         presentation.land(&sources);
-        let tolerance = &moment.setup.config.tolerance;
+        let tolerance = &moment.settings.config.tolerance;
         let tolerated = |moved_m: f64| moved_m * moved_m <= tolerance.position_sqr_m;
         let Prediction { reconciler, timeline, .. } = &mut self.prediction;
         reconciler.follow(self.presentation.moved().filter(|(_, moved_m)| !tolerated(*moved_m)));
@@ -180,7 +180,7 @@ impl<W: World> LocalWorld<W> {
     /// Hides what has changed about others; what this client moves itself begins and ends.
     pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
         let (sources, presentation) = self.split(moment);
-        presentation.hide_changes(&sources, &moment.setup.curves);
+        presentation.hide_changes(&sources, &moment.settings.curves);
         let LocalWorld { player, prediction, snapshots, authority, presentation } = self;
         let timeline = &prediction.timeline;
         AuthorityHandoff { moment, timeline, snapshots, authority, presentation }.settle(*player, events);
@@ -222,7 +222,7 @@ impl<W: World> LocalWorld<W> {
         presentation.take_events(&mut log.events);
         let cursor = presentation.remote.playout.at_instant(moment.now);
         self.prediction.settle_effects(&self.snapshots, cursor, log);
-        self.prediction.settle_changes(moment.setup, &self.snapshots, cursor, log);
+        self.prediction.settle_changes(moment.settings, &self.snapshots, cursor, log);
         let (sources, presentation) = self.split(moment);
         log.stats.prediction.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut log.events);

@@ -1,6 +1,6 @@
 //! The client's messages: both ways, and how much of them may go up.
 
-use super::setup::Setup;
+use super::game_settings::GameSettings;
 use crate::session::allowance::{Allowance, Budget};
 use crate::session::messages::{
     Inbox, MessageExchange, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending,
@@ -43,8 +43,8 @@ impl MessageLink {
     }
 
     /// Takes a message that is to be sent.
-    pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, setup: &Setup) -> Result<(), SendError> {
-        self.exchange.push(kind, bytes, setup.config.message_queue_max as usize)
+    pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, settings: &GameSettings) -> Result<(), SendError> {
+        self.exchange.push(kind, bytes, settings.config.message_queue_max as usize)
     }
 
     /// Takes in a datagram.
@@ -68,11 +68,11 @@ impl MessageLink {
     }
 
     /// Sends what may be sent now. Returns how many bytes those are.
-    pub(super) fn send(&mut self, now: Instant, ticket: u8, setup: &Setup, outbox: &mut Outbox) -> u64 {
+    pub(super) fn send(&mut self, now: Instant, ticket: u8, settings: &GameSettings, outbox: &mut Outbox) -> u64 {
         let MessageLink { exchange, allowance, .. } = self;
-        let most = setup.config.message_rate;
+        let most = settings.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
-        let kinds = &setup.rules.messages;
+        let kinds = &settings.rules.messages;
         let sending = Sending { now, peer: PeerId::default(), ticket, kinds, before_a_state: false };
         exchange.send(sending, allowance, outbox)
     }

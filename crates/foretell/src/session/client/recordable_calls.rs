@@ -1,7 +1,7 @@
 //! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
 
+use super::game_settings::EntityMode;
 use super::join_request::JoinRequest;
-use super::setup::EntityMode;
 use crate::session::authority_codec::Claim;
 use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};

@@ -1,7 +1,7 @@
 //! What the world has published: the truth as of the last step, and when what of it has changed.
 
 use super::parents::Parents;
-use super::past_states::{PastStates, PastTerms};
+use super::rewind_history::{RewindHistory, RewindTerms};
 use super::row_versions::RowVersions;
 use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
@@ -17,7 +17,7 @@ pub(super) struct AuthoritativeState {
     rows: Rows,
     versions: RowVersions,
     parents: Parents,
-    past: PastStates,
+    past: RewindHistory,
     /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
     changed_outside: EntityMap<Tick>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
@@ -31,7 +31,7 @@ impl AuthoritativeState {
             rows: Rows::new(schema),
             versions: RowVersions::new(),
             parents: Parents::new(schema),
-            past: PastStates::new(schema, PastTerms::nothing(TickRate::default())),
+            past: RewindHistory::new(schema, RewindTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
             contacts: EntityMap::new(),
         }
@@ -72,12 +72,12 @@ impl AuthoritativeState {
     }
 
     /// What others were in the last states.
-    pub fn past(&self) -> &PastStates {
+    pub fn past(&self) -> &RewindHistory {
         &self.past
     }
 
     /// The step of `tick` comes next, and looks back by these terms.
-    pub fn begin_step(&mut self, tick: Tick, terms: PastTerms) {
+    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms) {
         self.past.begin_step(tick, terms);
     }
 

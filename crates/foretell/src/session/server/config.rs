@@ -1,6 +1,6 @@
 //! What a server decides by itself, and what it has agreed on with its clients.
 
-use super::past_states::PastTerms;
+use super::rewind_history::RewindTerms;
 use crate::session::curves::Curve;
 use crate::session::{GapPolicy, Rules};
 use crate::time::{SendRate, Tick};
@@ -118,10 +118,10 @@ impl Settings {
     }
 
     /// How much of the past is kept. In an exact session nobody is shown in the past.
-    pub fn past(&self) -> PastTerms {
+    pub fn past(&self) -> RewindTerms {
         let rate = self.rules.tick_rate;
         let ticks = if self.rules.exact { 0 } else { rate.ticks_in(self.config.rewind_max.min(REWIND_MOST)) };
-        PastTerms { ticks, sent: self.snapshot_interval_ticks(), rate, curve: self.config.rewind_curve }
+        RewindTerms { ticks, sent: self.snapshot_interval_ticks(), rate, curve: self.config.rewind_curve }
     }
 
     /// How many entities one client may hold.

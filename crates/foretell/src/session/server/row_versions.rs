@@ -2,7 +2,7 @@
 //!
 //! Invariant: `stamps` names the published rows, in their order.
 
-use crate::session::baseline::row_hash;
+use crate::session::baseline_ref::row_hash;
 use crate::time::Tick;
 use crate::world::{Entity, PlayerId, RemovedRow, RowKey, Rows};
 use alloc::collections::VecDeque;

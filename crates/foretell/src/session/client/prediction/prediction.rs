@@ -10,7 +10,7 @@ use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{ChangedRow, PredictedChange, Timeline};
 use crate::session::Rules;
 use crate::session::client::correction_causes::Causes;
-use crate::session::client::setup::Setup;
+use crate::session::client::game_settings::GameSettings;
 use crate::session::client::snapshots::ToldInputs;
 use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
@@ -51,11 +51,11 @@ pub(crate) struct Restart {
 }
 
 impl<W: World> Prediction<W> {
-    pub(crate) fn new(setup: &Setup, player: PlayerId) -> Prediction<W> {
-        let (Rules { schema, tick_rate, .. }, config) = (&setup.rules, &setup.config);
+    pub(crate) fn new(settings: &GameSettings, player: PlayerId) -> Prediction<W> {
+        let (Rules { schema, tick_rate, .. }, config) = (&settings.rules, &settings.config);
         let horizon = tick_rate.ticks_in(config.horizon.min(HORIZON_MAX));
         let mut timeline = Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval);
-        if setup.spectates() {
+        if settings.spectates() {
             timeline.have_no_inputs();
         }
         Prediction {
@@ -123,8 +123,8 @@ impl<W: World> Prediction<W> {
 
     /// Until when what is told now of an input of another is used as it is: the clock has come to the tick `at`, and snapshots
     /// are `interval` ticks apart.
-    pub(crate) fn fresh_until(&self, at: Tick, interval: u32, setup: &Setup) -> Tick {
-        at.max(self.timeline.present()) + setup.rules.tick_rate.ticks_in(GUESS_KEPT) + 2 * interval
+    pub(crate) fn fresh_until(&self, at: Tick, interval: u32, settings: &GameSettings) -> Tick {
+        at.max(self.timeline.present()) + settings.rules.tick_rate.ticks_in(GUESS_KEPT) + 2 * interval
     }
 
     /// Keeps what a snapshot has told of the inputs of others that are to be predicted.
@@ -132,13 +132,13 @@ impl<W: World> Prediction<W> {
         &mut self,
         told: ToldInputs<'_, W::Input>,
         snapshots: &Snapshots,
-        setup: &Setup,
+        settings: &GameSettings,
         fresh_until: Tick,
     ) {
         let Prediction { timeline, targets, .. } = self;
         for (player, told) in told.by_player() {
             let is_own = player == targets.wanted().player();
-            let is_wanted = setup.rules.exact || !is_own && targets.may_want(player, snapshots, setup);
+            let is_wanted = settings.rules.exact || !is_own && targets.may_want(player, snapshots, settings);
             // A player without an entity is not worth the memory.
             let has_entity = || snapshots.rows()?.iter().find(|row| row.owner == player);
             if is_wanted && (timeline.knows_inputs_of(player) || has_entity().is_some()) {
@@ -170,18 +170,23 @@ impl<W: World> Prediction<W> {
     }
 
     /// Compares the authority's state of `tick` with its prediction. Returns what was found, and between which states.
-    pub(crate) fn compare(&mut self, tick: Tick, snapshots: &Snapshots, setup: &Setup) -> (Compared, ComparedTicks) {
+    pub(crate) fn compare(
+        &mut self,
+        tick: Tick,
+        snapshots: &Snapshots,
+        settings: &GameSettings,
+    ) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
         let handed = targets.note_owners(snapshot, snapshots, timeline.predicted());
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
-        let handed = if setup.rules.exact { &[] } else { handed };
+        let handed = if settings.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
         let is_canonical = timeline.is_canonical(tick);
-        let tolerance = if is_canonical { Tolerance::default() } else { setup.config.tolerance };
+        let tolerance = if is_canonical { Tolerance::default() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
-        let found = reconciler.compare(&Comparison { tick, predicted, schema: &setup.rules.schema, tolerance });
+        let found = reconciler.compare(&Comparison { tick, predicted, schema: &settings.rules.schema, tolerance });
         self.asks = self.asks.filter(|asked| !is_canonical || *asked > tick);
         self.note_derived(tick);
         self.reconciler.causes.advance_to(tick, found.stayed);
@@ -189,8 +194,8 @@ impl<W: World> Prediction<W> {
     }
 
     /// Puts the authority's state, which was found to differ, into the place of the predicted one.
-    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, setup: &Setup, log: &mut UpdateLog) {
-        self.blame(world, span, setup, log);
+    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, settings: &GameSettings, log: &mut UpdateLog) {
+        self.blame(world, span, settings, log);
         log.roll_back(self.timeline.present().since(span.tick));
         self.reconciler.corrections.note_again(span.tick, Causes::default());
         self.timeline.rewrite(world, span.tick, &self.reconciler.authority);
@@ -198,8 +203,8 @@ impl<W: World> Prediction<W> {
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
-    fn blame(&mut self, world: &mut W, window: ComparedTicks, setup: &Setup, log: &mut UpdateLog) {
-        if self.reconciler.has_unexplained() && setup.rules.exact {
+    fn blame(&mut self, world: &mut W, window: ComparedTicks, settings: &GameSettings, log: &mut UpdateLog) {
+        if self.reconciler.has_unexplained() && settings.rules.exact {
             let cause = self.cause_of_unexplained(world, window);
             self.reconciler.blame(cause);
             self.note_apart(cause, window, log);
@@ -212,16 +217,16 @@ impl<W: World> Prediction<W> {
 
     /// Decides whom to predict, from the state of `known` on. Whether that changes, or whose something predicted is, of which another
     /// component may be known by that.
-    pub(crate) fn choose(&mut self, known: &Known<'_>, setup: &Setup) -> bool {
-        self.targets.choose(known, &mut self.timeline, setup);
-        self.targets.wanted() != self.timeline.predicted() || !setup.rules.exact && self.targets.any_just_handed()
+    pub(crate) fn choose(&mut self, known: &Known<'_>, settings: &GameSettings) -> bool {
+        self.targets.choose(known, &mut self.timeline, settings);
+        self.targets.wanted() != self.timeline.predicted() || !settings.rules.exact && self.targets.any_just_handed()
     }
 
     /// How far around its own entities it is to be told those of others exactly, in metres, 0 wherever they are; `None` where it
     /// predicts nothing of others.
-    pub(crate) fn exact_within_m(&self, setup: &Setup) -> Option<u32> {
-        let predicts = || self.timeline.predicted().predicts_others() && !setup.spectates();
-        setup.predicts_within_m().or_else(|| predicts().then_some(0))
+    pub(crate) fn exact_within_m(&self, settings: &GameSettings) -> Option<u32> {
+        let predicts = || self.timeline.predicted().predicts_others() && !settings.spectates();
+        settings.predicts_within_m().or_else(|| predicts().then_some(0))
     }
 
     /// Whom to predict.
@@ -350,7 +355,7 @@ impl<W: World> Prediction<W> {
     /// Tells what has become of its changes of others', and ends those of which as much is shown as was told.
     pub(crate) fn settle_changes(
         &mut self,
-        setup: &Setup,
+        settings: &GameSettings,
         snapshots: &Snapshots,
         cursor: Option<TickTime>,
         log: &mut UpdateLog,
@@ -368,7 +373,7 @@ impl<W: World> Prediction<W> {
         };
         let is_shown = |row: &ChangedRow, tick: Tick| {
             // What is told rarely is shown later by that.
-            let later = setup.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
+            let later = settings.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
             cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later))
         };
         let is_old = |change: &PredictedChange| present.since(change.tick) > rate.ticks_in(CHANGE_KEPT);

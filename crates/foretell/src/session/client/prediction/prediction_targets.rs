@@ -6,7 +6,7 @@ use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::Predict;
-use crate::session::client::setup::{EntityMode, Setup};
+use crate::session::client::game_settings::{EntityMode, GameSettings};
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
     Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, PredictionSet, Row, RowKey,
@@ -100,40 +100,41 @@ impl PredictionTargets {
     }
 
     /// Whether the inputs of a player that a snapshot tells are worth the memory.
-    pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, setup: &Setup) -> bool {
+    pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, settings: &GameSettings) -> bool {
         let owner = |entity: Entity| snapshots.rows().and_then(|rows| rows.owner(entity));
         let is_single =
             |(entity, mode): (Entity, &EntityMode)| *mode == EntityMode::Predicted && owner(entity) == Some(player);
-        let is_near = matches!(setup.config.predict, Predict::Near { .. });
-        is_near || setup.wants(player) || setup.entities.iter().any(is_single)
+        let is_near = matches!(settings.config.predict, Predict::Near { .. });
+        is_near || settings.wants(player) || settings.entities.iter().any(is_single)
     }
 
     /// Decides whom to predict.
-    pub(crate) fn choose<W: World>(&mut self, known: &Known<'_>, timeline: &mut Timeline<W>, setup: &Setup) {
-        let silent = setup.rules.tick_rate.ticks_in(SILENT);
-        if setup.rules.exact {
+    pub(crate) fn choose<W: World>(&mut self, known: &Known<'_>, timeline: &mut Timeline<W>, settings: &GameSettings) {
+        let silent = settings.rules.tick_rate.ticks_in(SILENT);
+        if settings.rules.exact {
             timeline.forget_silent_players(silent);
             return self.want_everything(&known.snapshot.rows);
         }
         self.wanted.clear();
         self.forget_handed(known, timeline);
-        let has_kinds = setup.rules.schema.components().iter().any(ComponentSchema::is_never_predicted);
-        let singly = has_kinds || !setup.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
-        if setup.config.predict == Predict::Own && !setup.names_players() && !singly {
+        let has_kinds = settings.rules.schema.components().iter().any(ComponentSchema::is_never_predicted);
+        let singly =
+            has_kinds || !settings.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
+        if settings.config.predict == Predict::Own && !settings.names_players() && !singly {
             return;
         }
         timeline.forget_silent_players(silent);
-        for row in known.snapshot.rows.iter().filter(|row| setup.wants(row.owner)) {
+        for row in known.snapshot.rows.iter().filter(|row| settings.wants(row.owner)) {
             if is_known(timeline, row.owner) {
                 self.wanted.insert(row.owner);
             }
         }
         self.leave_others(known);
-        if let Predict::Near { within_m, until_m } = setup.config.predict {
+        if let Predict::Near { within_m, until_m } = settings.config.predict {
             let radii = Radii { within_m, until_m: until_m.max(within_m) };
-            self.choose_near(known.snapshot, radii, timeline, setup);
+            self.choose_near(known.snapshot, radii, timeline, settings);
         }
-        self.choose_single(known, timeline, setup);
+        self.choose_single(known, timeline, settings);
     }
 
     /// What is not told exactly can't be predicted.
@@ -148,14 +149,20 @@ impl PredictionTargets {
 
     /// Wants those predicted that stand near to where an own entity is by now; what is predicted already until it is farther
     /// off.
-    fn choose_near<W: World>(&mut self, snapshot: &Snapshot, radii: Radii, timeline: &Timeline<W>, setup: &Setup) {
-        let (Some(newest), schema) = (timeline.rows(timeline.present()), &setup.rules.schema) else { return };
+    fn choose_near<W: World>(
+        &mut self,
+        snapshot: &Snapshot,
+        radii: Radii,
+        timeline: &Timeline<W>,
+        settings: &GameSettings,
+    ) {
+        let (Some(newest), schema) = (timeline.rows(timeline.present()), &settings.rules.schema) else { return };
         let own = self.wanted.player();
         let PredictionTargets { near, wanted, .. } = self;
         near.clear();
         near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
         for row in snapshot.rows.iter() {
-            if row.owner == own || setup.excludes(row.owner) || !is_known(timeline, row.owner) {
+            if row.owner == own || settings.excludes(row.owner) || !is_known(timeline, row.owner) {
                 continue;
             }
             let is_predicted = timeline.predicted().contains(row.owned());
@@ -170,15 +177,15 @@ impl PredictionTargets {
     }
 
     /// What has changed hands, what the game has said of single entities, and what it moves itself.
-    fn choose_single<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>, setup: &Setup) {
+    fn choose_single<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>, settings: &GameSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
         for of in self.owners.handed() {
             let yes = self.wanted.contains(*of);
             self.wanted.insert_single(*of, yes);
         }
-        for (entity, mode) in setup.entities.iter() {
+        for (entity, mode) in settings.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
-            let yes = *mode == EntityMode::Predicted && !setup.spectates();
+            let yes = *mode == EntityMode::Predicted && !settings.spectates();
             if !yes || owner == own || is_known(timeline, owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
@@ -186,7 +193,7 @@ impl PredictionTargets {
         for entity in known.authority.unpredicted(snapshot.tick) {
             self.wanted.insert_single(known.snapshots.owned(entity), false);
         }
-        self.leave_kinds(known, &setup.rules.schema);
+        self.leave_kinds(known, &settings.rules.schema);
     }
 
     /// What is of a kind that is never predicted, whatever was said, and of what no component can be.

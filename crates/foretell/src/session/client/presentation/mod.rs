@@ -8,14 +8,14 @@ mod playout;
 mod presentation;
 mod remote_playback;
 mod remote_window;
-mod state_pair;
+mod tick_interpolation;
 mod view;
 mod views;
 mod visual_state;
 
 pub(in crate::session) use lifecycles::Lifecycles;
 pub(super) use presentation::Presentation;
-pub(in crate::session) use state_pair::StatePair;
+pub(in crate::session) use tick_interpolation::StatePair;
 pub use view::View;
 pub use views::{Views, ViewsIter};
 pub(super) use visual_state::{HeldShown, Sources};

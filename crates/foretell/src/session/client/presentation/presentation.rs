@@ -10,7 +10,7 @@ use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curve_choices::Curves;
-use crate::session::client::setup::{Moment, Setup};
+use crate::session::client::game_settings::{GameSettings, Moment};
 use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
@@ -32,7 +32,7 @@ pub(crate) struct Presentation {
 
 impl Presentation {
     pub(crate) fn new(moment: Moment<'_>, player: PlayerId) -> Presentation {
-        let Setup { rules, config, .. } = moment.setup;
+        let GameSettings { rules, config, .. } = moment.settings;
         let (schema, rate) = (&rules.schema, rules.tick_rate);
         Presentation {
             remote: RemotePlayback::new(schema, rate, config.curve),

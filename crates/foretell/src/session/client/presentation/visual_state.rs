@@ -2,13 +2,13 @@
 
 use super::followers::{Drawing, Followers};
 use super::remote_window::RemoteWindow;
-use super::state_pair::ShownBetween;
+use super::tick_interpolation::TickInterpolation;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::ClientConfig;
 use crate::session::client::curve_choices::Curves;
-use crate::session::client::setup::Moment;
+use crate::session::client::game_settings::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
@@ -33,8 +33,8 @@ impl<'a, W: World> Sources<'a, W> {
         snapshots: &'a Snapshots,
         authority: &'a HeldEntities,
     ) -> Sources<'a, W> {
-        let Moment { now, at, setup } = moment;
-        Sources { now, at, timeline, snapshots, authority, schema: &setup.rules.schema, config: &setup.config }
+        let Moment { now, at, settings } = moment;
+        Sources { now, at, timeline, snapshots, authority, schema: &settings.rules.schema, config: &settings.config }
     }
 }
 
@@ -143,6 +143,7 @@ impl<'a, W: World> VisualState<'a, W> {
         let Sources { timeline, schema, at, config, .. } = self.sources;
         let present = timeline.present();
         let before = present.back(1).and_then(|tick| timeline.rows(tick));
-        ShownBetween { schema, before, present, at: *at, show: config.show, rate: timeline.rate() }.draw(row, into);
+        TickInterpolation { schema, before, present, at: *at, show: config.show, rate: timeline.rate() }
+            .draw(row, into);
     }
 }

@@ -2,10 +2,10 @@
 //! rows that it was told.
 
 use crate::session::client::initial_capacity::FEW;
+use crate::session::delta_bases::DeltaBases;
 use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
-use crate::session::told_ring::ToldRing;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
@@ -65,7 +65,7 @@ pub(super) struct ShownReader {
     codec: ShownCodec,
     /// By number.
     names: Vec<Option<RowName>>,
-    told: ToldRing,
+    told: DeltaBases,
     read: ReadDatagram,
 }
 
@@ -75,7 +75,7 @@ impl ShownReader {
         ShownReader {
             codec: ShownCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
-            told: ToldRing::new(),
+            told: DeltaBases::new(),
             read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, is_lacking: false },
         }
     }
@@ -185,7 +185,7 @@ impl ShownReader {
 mod tests {
     use super::*;
     use crate::session::test_states::{self, SHIP};
-    use crate::wire::{BitWriter, JoinedBits};
+    use crate::wire::{BitBatch, BitWriter};
     use crate::world::Entity;
 
     const SLOT: u32 = 3;
@@ -200,7 +200,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut writer = BitWriter::new(&mut bytes);
         writer.put(0, 1);
-        let (mut joined, mut before) = (JoinedBits::new(&mut writer), RecordsBefore::NONE);
+        let (mut joined, mut before) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
         before.write(&head, before.first_bits(&head), &mut joined, &codec);
         joined.finish();
         writer.put(0, 1);

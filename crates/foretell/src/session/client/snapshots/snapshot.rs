@@ -2,7 +2,7 @@
 
 use super::shown_reader::ShownReader;
 use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, read_holder};
-use crate::session::baseline::Baseline;
+use crate::session::baseline_ref::BaselineRef;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::snapshot_head::SnapshotHead;
@@ -161,7 +161,7 @@ pub(crate) struct Snapshot {
     /// Whether its samples have their outcome.
     pub(super) is_settled: bool,
     /// What it is told against.
-    pub(super) baseline: Option<Baseline>,
+    pub(super) baseline: Option<BaselineRef>,
     /// Which time this is that the state is sent.
     pub(super) repeat: Option<u8>,
     parts: u8,

@@ -11,7 +11,7 @@ use super::shown_reader::ShownReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
 use crate::session::Rules;
-use crate::session::baseline::{Baseline, baselines_max, check_of};
+use crate::session::baseline_ref::{BaselineRef, baselines_max, check_of};
 use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
@@ -200,7 +200,7 @@ impl Snapshots {
 
     /// Adds to what was told what the snapshot of `base` has; says whether that is what the server has, too.
     fn fill_up(&mut self, at: usize, base: Option<Tick>) -> bool {
-        let (Some(Baseline { check, .. }), Some(base)) = (self.kept[at].baseline, base) else {
+        let (Some(BaselineRef { check, .. }), Some(base)) = (self.kept[at].baseline, base) else {
             self.lacking = None;
             return true;
         };

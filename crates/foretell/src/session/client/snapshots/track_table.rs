@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
-use super::known_state::{KnownState, Look, Neighbours, Since};
-use super::row_histories::{News, Ring, RingStates, RowHistories, TrackEntry};
+use super::track_rings::{News, Ring, RingStates, TrackEntry, TrackRings};
+use super::track_state::{Look, Neighbours, Since, TrackState};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -25,7 +25,7 @@ struct Track {
 #[derive(Debug)]
 pub(crate) struct TrackTable {
     tracks: EntityMap<Track>,
-    states: RowHistories,
+    states: TrackRings,
     /// Where the next row mostly is.
     next: usize,
     /// The last state that is shown: what was known before that is not needed any more.
@@ -39,7 +39,7 @@ impl TrackTable {
     pub fn new(words: usize, states: usize) -> TrackTable {
         TrackTable {
             tracks: EntityMap::new(),
-            states: RowHistories::new(words, states),
+            states: TrackRings::new(words, states),
             next: 0,
             shown: Tick::ZERO,
             revised: 0,
@@ -128,7 +128,7 @@ impl TrackTable {
         }
         let states = self.states.states(ring);
         let before = last_up_to_or_cut(ring, states, look.at)?;
-        let state = |at: u32| (at < ring.len).then(|| known_state(ring, states, at));
+        let state = |at: u32| (at < ring.len).then(|| track_state(ring, states, at));
         Some(Neighbours {
             before: state(before)?,
             earlier: before.checked_sub(1).and_then(state),
@@ -153,10 +153,10 @@ impl TrackTable {
 
     /// The states of a row from the newest back.
     #[inline]
-    pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = KnownState<'_>> + Clone {
+    pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = TrackState<'_>> + Clone {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
-        (0..ring.len).rev().map(move |at| known_state(ring, states, at))
+        (0..ring.len).rev().map(move |at| track_state(ring, states, at))
     }
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
@@ -203,7 +203,7 @@ fn last_up_to_or_cut(ring: Ring, states: RingStates<'_>, at: TickTime) -> Option
 }
 
 #[inline]
-fn known_state(ring: Ring, states: RingStates<'_>, at: u32) -> KnownState<'_> {
+fn track_state(ring: Ring, states: RingStates<'_>, at: u32) -> TrackState<'_> {
     let (entry, words) = states.state(at);
-    KnownState { entry, words, is_cut: ring.is_cut && at == 0 }
+    TrackState { entry, words, is_cut: ring.is_cut && at == 0 }
 }

@@ -1,8 +1,8 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
-use super::known_state::{KnownIn, KnownState, Look, Neighbours, Rest, Since};
-use super::row_histories::{Status, TrackEntry};
+use super::track_rings::{Status, TrackEntry};
+use super::track_state::{KnownIn, Look, Neighbours, Rest, Since, TrackState};
 use super::track_table::{Revision, TrackTable};
 use crate::session::curves::Sample;
 use crate::session::shown_record::SLOTS_MAX;
@@ -157,7 +157,7 @@ impl Tracks {
         let states = self.states(key.component, self.find(key)?, known);
         states
             .take_while(|state| state.entry.tick > tick)
-            .filter(KnownState::is_there)
+            .filter(TrackState::is_there)
             .last()
             .map(|state| state.entry.tick)
     }
@@ -254,7 +254,7 @@ impl Tracks {
         }
         let Some(found) = table.neighbours(nth, look) else { return false };
         let Neighbours { before, next, .. } = found;
-        let is_new = |state: &KnownState<'_>| state.entry.known_in > since.known.update;
+        let is_new = |state: &TrackState<'_>| state.entry.known_in > since.known.update;
         // It was known to rest here, at least until what has come since.
         if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
             return false;
@@ -286,7 +286,7 @@ impl Tracks {
     /// The first state of the stretch in which a row is there that is there at a point.
     pub(crate) fn began(&self, component: ComponentId, nth: usize, look: &Look) -> Option<Tick> {
         let states = self.states(component, nth, look.known).skip_while(|state| !state.is_up_to(look.at));
-        states.take_while(KnownState::is_there).last().map(|state| state.entry.tick)
+        states.take_while(TrackState::is_there).last().map(|state| state.entry.tick)
     }
 
     /// The newest state in which a row is there, and the one before it.
@@ -294,7 +294,7 @@ impl Tracks {
         let mut states = self.states(component, nth, look.known).skip_while(|state| !state.is_there());
         let newest = states.next()?;
         if newest.entry.status != Status::Rests {
-            return Some([states.next().and_then(KnownState::sample), newest.sample()]);
+            return Some([states.next().and_then(TrackState::sample), newest.sample()]);
         }
         let until = newest.rests_until(None, look);
         let before = until.back(look.interval).filter(|before| *before >= newest.entry.tick);
@@ -306,7 +306,7 @@ impl Tracks {
         let known = KnownIn { update: self.update, newest: until };
         let states = self.states(key.component, self.find(key)?, known);
         let mut first = None;
-        for state in states.filter(KnownState::is_there) {
+        for state in states.filter(TrackState::is_there) {
             if state.entry.tick <= until {
                 return state.sample();
             }
@@ -317,7 +317,7 @@ impl Tracks {
 
     /// What is known of a row, from the newest state back.
     #[inline]
-    fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = KnownState<'_>> {
+    fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = TrackState<'_>> {
         let states = self.tables[usize::from(component.0)].newest_first(nth);
         states.filter(move |state| known.has(state))
     }

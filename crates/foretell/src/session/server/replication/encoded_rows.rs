@@ -3,11 +3,11 @@
 
 use super::encodings_by_base::EncodingsByBase;
 use super::slot_set::{BLOCK, SlotRun};
+use crate::session::delta_bases::{BASE_AGE_MAX, DeltaBases};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::FirstBits;
-use crate::session::told_ring::{BASE_AGE_MAX, ToldRing};
 use crate::time::{Tick, TickRate};
-use crate::wire::{BitWriter, JoinedBits};
+use crate::wire::{BitBatch, BitWriter};
 use crate::world::{Row, Schema};
 use alloc::vec::Vec;
 
@@ -49,7 +49,7 @@ pub(super) struct EncodedRows {
     /// By the number of the block; `None` where not all of its rows are told against the same state.
     blocks: EncodingsByBase<Option<EncodedBlock>>,
     block_bytes: Vec<u8>,
-    told: ToldRing,
+    told: DeltaBases,
     /// Of those that are told against an older state.
     against: Lengths,
     /// How many bits one of them took on average in the state before.
@@ -75,7 +75,7 @@ impl EncodedRows {
             rows: EncodingsByBase::new(),
             blocks: EncodingsByBase::new(),
             block_bytes: Vec::new(),
-            told: ToldRing::new(),
+            told: DeltaBases::new(),
             against: Lengths::default(),
             usual_bits: None,
         }
@@ -202,7 +202,7 @@ impl EncodedRows {
         }
         let start = self.block_bytes.len();
         let mut writer = BitWriter::new(&mut self.block_bytes);
-        let mut joined = JoinedBits::new(&mut writer);
+        let mut joined = BitBatch::new(&mut writer);
         for (nth, row) in rows.into_iter().flatten().enumerate() {
             if nth > 0 {
                 FirstBits::NEXT_ALIKE.write(&mut joined);
@@ -217,13 +217,13 @@ impl EncodedRows {
 
     /// Appends the bits of a row that is encoded.
     #[inline]
-    pub(super) fn append(&self, of: EncodedRow, to: &mut JoinedBits<'_, '_>) {
+    pub(super) fn append(&self, of: EncodedRow, to: &mut BitBatch<'_, '_>) {
         to.put_bytes(&self.bytes[of.start..], of.bits as usize);
     }
 
     /// And those of a block.
     #[inline]
-    pub(super) fn append_block(&self, of: EncodedBlock, to: &mut JoinedBits<'_, '_>) {
+    pub(super) fn append_block(&self, of: EncodedBlock, to: &mut BitBatch<'_, '_>) {
         to.put_bytes(&self.block_bytes[of.start..], of.bits);
     }
 }

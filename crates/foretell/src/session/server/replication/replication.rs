@@ -19,7 +19,7 @@ use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
 use super::urgency::Urgency;
 use crate::session::authority_codec::HeldEntity;
-use crate::session::baseline::{Baseline, baselines_max};
+use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
 use crate::session::row_codec::RowCodec;
 use crate::session::snapshot_head::SnapshotHead;
@@ -237,7 +237,7 @@ impl Replication {
         let are_shown = snapshot.form == Form::Changes;
         let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest, exact));
         let DeltaSet { baseline, check, told, gone } = delta;
-        let baseline = baseline.map(|base| Baseline { back: snapshot.tick.since(base), check: *check });
+        let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;
         head.baseline = baseline;

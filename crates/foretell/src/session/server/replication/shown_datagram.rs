@@ -5,7 +5,7 @@ use super::slot_set::BLOCK;
 use crate::session::packet::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
-use crate::wire::{BitWriter, JoinedBits};
+use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 
 /// A row as it is told to one client.
@@ -64,7 +64,7 @@ impl<'b> ShownDatagram<'_, 'b> {
     /// The rows come next.
     pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
         let ShownDatagram { codec, encoded, writer, room } = self;
-        RecordWriter { codec, encoded, bits: JoinedBits::new(writer), room, before: RecordsBefore::NONE }
+        RecordWriter { codec, encoded, bits: BitBatch::new(writer), room, before: RecordsBefore::NONE }
     }
 }
 
@@ -72,7 +72,7 @@ impl<'b> ShownDatagram<'_, 'b> {
 pub(super) struct RecordWriter<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
-    bits: JoinedBits<'a, 'b>,
+    bits: BitBatch<'a, 'b>,
     room: &'a mut Room,
     before: RecordsBefore,
 }

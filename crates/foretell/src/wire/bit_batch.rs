@@ -3,8 +3,8 @@
 use super::BitWriter;
 use super::bits::mask;
 
-/// They are not all written before [`finish`](JoinedBits::finish).
-pub(crate) struct JoinedBits<'a, 'b> {
+/// They are not all written before [`finish`](BitBatch::finish).
+pub(crate) struct BitBatch<'a, 'b> {
     /// Ends with a whole byte.
     writer: &'a mut BitWriter<'b>,
     joined: u64,
@@ -12,10 +12,10 @@ pub(crate) struct JoinedBits<'a, 'b> {
     bits: u32,
 }
 
-impl<'a, 'b> JoinedBits<'a, 'b> {
-    pub(crate) fn new(writer: &'a mut BitWriter<'b>) -> JoinedBits<'a, 'b> {
+impl<'a, 'b> BitBatch<'a, 'b> {
+    pub(crate) fn new(writer: &'a mut BitWriter<'b>) -> BitBatch<'a, 'b> {
         let (joined, bits) = writer.take_rest();
-        JoinedBits { writer, joined, bits }
+        BitBatch { writer, joined, bits }
     }
 
     /// How many bits there are, written or not.
@@ -74,7 +74,7 @@ mod tests {
         fn values_of_any_widths_are_read_as_they_were_put(values in prop::collection::vec((any::<u64>(), 0_u32..=64), 0..40)) {
             let mut bytes = Vec::new();
             let mut writer = BitWriter::new(&mut bytes);
-            let mut joined = JoinedBits::new(&mut writer);
+            let mut joined = BitBatch::new(&mut writer);
             values.iter().for_each(|(value, width)| joined.put(*value, *width));
             // As much as goes in at once, and nothing after it.
             [(1_u32, 32), (2, 32), (0, 0)].iter().for_each(|(value, width)| joined.put(*value, *width));

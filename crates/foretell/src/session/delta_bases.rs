@@ -14,7 +14,7 @@ const CACHE_LINE_WORDS: usize = 16;
 
 /// The rows of one state.
 #[derive(Clone, Debug)]
-struct ToldState {
+struct BaseState {
     tick: Tick,
     /// By the number of a row: behind which word it begins; 0 where it is not there.
     places: Vec<u32>,
@@ -24,18 +24,18 @@ struct ToldState {
 /// Its memory is used again; it takes four bytes for each number of a row and each of 96 ticks, and the words that were told in
 /// these.
 #[derive(Clone, Debug)]
-pub(crate) struct ToldRing {
-    states: Vec<ToldState>,
+pub(crate) struct DeltaBases {
+    states: Vec<BaseState>,
 }
 
-impl ToldRing {
-    pub(crate) fn new() -> ToldRing {
-        let state = ToldState { tick: Tick::ZERO, places: Vec::new(), words: Vec::new() };
-        ToldRing { states: alloc::vec![state; KEPT_TICKS] }
+impl DeltaBases {
+    pub(crate) fn new() -> DeltaBases {
+        let state = BaseState { tick: Tick::ZERO, places: Vec::new(), words: Vec::new() };
+        DeltaBases { states: alloc::vec![state; KEPT_TICKS] }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.states.iter_mut().for_each(ToldState::clear);
+        self.states.iter_mut().for_each(BaseState::clear);
     }
 
     /// The rounded row with this number, of `words` words, in the state of `tick`.
@@ -78,7 +78,7 @@ impl ToldRing {
     }
 }
 
-impl ToldState {
+impl BaseState {
     fn clear(&mut self) {
         self.tick = Tick::ZERO;
         self.places.fill(0);
@@ -92,12 +92,12 @@ mod tests {
 
     #[test]
     fn a_row_is_there_until_ninety_six_ticks_later_another_state_is_and_an_older_one_does_not_replace_it() {
-        let mut ring = ToldRing::new();
+        let mut ring = DeltaBases::new();
         let mut set = |tick, slot, value| ring.set(Tick::new(tick), slot, 2, |words| words.fill(value));
         [(100, 3, 7), (100, 5, 8), (101, 3, 9), (5, 3, 1)]
             .into_iter()
             .for_each(|(tick, slot, value)| set(tick, slot, value));
-        let get = |ring: &ToldRing, tick, slot| ring.get(Tick::new(tick), slot, 2).map(|words| words[1]);
+        let get = |ring: &DeltaBases, tick, slot| ring.get(Tick::new(tick), slot, 2).map(|words| words[1]);
         assert_eq!(
             [(100, 3), (100, 5), (101, 3), (101, 5), (100, 4), (5, 3), (4, 3), (100, 6)]
                 .map(|(tick, slot)| get(&ring, tick, slot)),

@@ -1,14 +1,16 @@
-//! What a game says to its client: the rules, its settings, and how single players and entities are to be had.
+//! What a game says to its client: the rules, its settings, and how single players and entities are to be had; and what it lends to an
+//! update.
 
 use super::config::{ClientConfig, Predict};
 use super::curve_choices::Curves;
 use crate::session::Rules;
 use crate::session::authority_codec::AuthorityCodec;
 use crate::session::curves::RowBuffer;
+use crate::session::outbox::Outbox;
 use crate::session::row_codec::RowCodec;
-use crate::time::{Instant, TickTime};
+use crate::time::{Instant, Tick, TickTime};
 use crate::world::EntityMap;
-use crate::world::{ComponentId, Entity, Input, PlayerId, ROW_WORDS_MAX, Seat, State, word_bits};
+use crate::world::{ComponentId, Entity, Input, PlayerId, ROW_WORDS_MAX, Seat, State, World, word_bits};
 use alloc::vec::Vec;
 
 /// How a client has an entity that it does not move itself.
@@ -21,7 +23,7 @@ pub enum EntityMode {
 }
 
 /// Lives as long as the client.
-pub(super) struct Setup {
+pub(super) struct GameSettings {
     pub rules: Rules,
     pub config: ClientConfig,
     /// As what it asks to join, or has joined.
@@ -37,10 +39,10 @@ pub(super) struct Setup {
     pub authority_codec: AuthorityCodec,
 }
 
-impl Setup {
-    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig, seat: Seat) -> Setup {
+impl GameSettings {
+    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig, seat: Seat) -> GameSettings {
         let rows = RowCodec::new(&rules.schema);
-        Setup {
+        GameSettings {
             seat,
             players: Vec::new(),
             entities: EntityMap::new(),
@@ -123,7 +125,14 @@ pub(super) struct Moment<'a> {
     pub now: Instant,
     /// Where the client's clock stands.
     pub at: TickTime,
-    pub setup: &'a Setup,
+    pub settings: &'a GameSettings,
+}
+
+/// What the game lends to an update.
+pub(super) struct Game<'a, W: World> {
+    pub world: &'a mut W,
+    pub input: &'a mut dyn FnMut(Tick) -> W::Input,
+    pub outbox: &'a mut Outbox,
 }
 
 /// How far what may be predicted within `radius_m` may be away in a state of the server's, in metres: twice as far, as such a state is

@@ -11,14 +11,14 @@ pub(crate) fn baselines_max(rate: TickRate) -> usize {
 
 /// The snapshot that another is told against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Baseline {
+pub(crate) struct BaselineRef {
     /// How many ticks before, from 1.
     pub back: u32,
     /// [`check_of`] all rows of the snapshot, told or not: a baseline that is not the one that was meant is found out.
     pub check: u32,
 }
 
-impl Baseline {
+impl BaselineRef {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         stream.small(&mut self.back)?;
         stream.u32(&mut self.check)?;

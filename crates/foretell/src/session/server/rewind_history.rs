@@ -3,7 +3,7 @@
 //! Kept is what changes, of what others are told of states with a position or rotation. A client is told states at intervals, rounded;
 //! a row is drawn as it would be if all of those had come in time.
 
-use super::past_table::{PastEntry, PastTable};
+use super::rewind_table::{RewindEntry, RewindTable};
 use super::row_versions::RowVersions;
 use crate::motion::vector;
 use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
@@ -17,7 +17,7 @@ const CLAIM_STEP: f64 = 1.0 / 256.0;
 
 /// How far back it is kept, and how clients are told and show it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct PastTerms {
+pub(super) struct RewindTerms {
     /// How many ticks; with 0 nothing is kept.
     pub ticks: u32,
     /// How many ticks one state is sent after the other.
@@ -26,16 +26,16 @@ pub(super) struct PastTerms {
     pub curve: Curve,
 }
 
-impl PastTerms {
-    pub fn nothing(rate: TickRate) -> PastTerms {
-        PastTerms { ticks: 0, sent: 1, rate, curve: Curve::default() }
+impl RewindTerms {
+    pub fn nothing(rate: TickRate) -> RewindTerms {
+        RewindTerms { ticks: 0, sent: 1, rate, curve: Curve::default() }
     }
 }
 
 /// A component that is kept.
 #[derive(Debug)]
 struct Kept {
-    table: PastTable,
+    table: RewindTable,
     /// How it is rounded; `None` where it is told as it is.
     form: Option<RoundedRow>,
     /// How many ticks apart it is told.
@@ -44,9 +44,9 @@ struct Kept {
 
 /// The states of the last ticks, as far as they are kept.
 #[derive(Debug)]
-pub(super) struct PastStates {
+pub(super) struct RewindHistory {
     schema: Schema,
-    terms: PastTerms,
+    terms: RewindTerms,
     /// By component.
     kept: Vec<Option<Kept>>,
     /// What is gone, and in which state first; ascending.
@@ -58,9 +58,9 @@ pub(super) struct PastStates {
     newest: Tick,
 }
 
-impl PastStates {
-    pub fn new(schema: &Schema, terms: PastTerms) -> PastStates {
-        let mut past = PastStates {
+impl RewindHistory {
+    pub fn new(schema: &Schema, terms: RewindTerms) -> RewindHistory {
+        let mut past = RewindHistory {
             schema: schema.clone(),
             terms,
             kept: Vec::new(),
@@ -74,7 +74,7 @@ impl PastStates {
     }
 
     /// The step of `tick` is to look back by these terms; where they are others than before, all is forgotten.
-    pub fn begin_step(&mut self, tick: Tick, terms: PastTerms) {
+    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms) {
         self.present = tick;
         if self.terms != terms {
             self.terms = terms;
@@ -89,7 +89,7 @@ impl PastStates {
     }
 
     fn begin(&mut self) {
-        let PastStates { schema, terms, kept, .. } = self;
+        let RewindHistory { schema, terms, kept, .. } = self;
         let places_poses = |id: &ComponentId| {
             let first = schema.type_of(*id).map(|of| of.first);
             let of_state = schema.ids().filter(|other| schema.type_of(*other).map(|of| of.first) == first);
@@ -102,7 +102,7 @@ impl PastStates {
             let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
             // Two states before the oldest moment and two after it, wherever between states it is.
             let ticks = terms.ticks + 4 * turn + 2;
-            Kept { table: PastTable::new(component.words(), ticks), form, turn }
+            Kept { table: RewindTable::new(component.words(), ticks), form, turn }
         };
         kept.clear();
         if terms.ticks > 0 {
@@ -139,7 +139,7 @@ impl PastStates {
     fn put(&mut self, key: RowKey, rows: &Rows, versions: &RowVersions, next: &mut usize) {
         let Some(Kept { table, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
         if let Some(row) = rows.get_near(key, next) {
-            let entry = PastEntry { tick: self.newest, owner: row.owner, words: row.words };
+            let entry = RewindEntry { tick: self.newest, owner: row.owner, words: row.words };
             table.put(key.entity, entry, || versions.get(key).map_or(0, |version| version.slot));
         }
     }
@@ -299,7 +299,7 @@ impl Lost {
     }
 }
 
-impl Past for PastStates {
+impl Past for RewindHistory {
     fn schema(&self) -> &Schema {
         &self.schema
     }

@@ -103,7 +103,7 @@ struct RingsOfLength {
 
 /// The rings of a component: of several lengths, each twice as long as the one before.
 #[derive(Debug)]
-pub(super) struct RowHistories {
+pub(super) struct TrackRings {
     /// How many words a state takes.
     stride: usize,
     classes: Vec<RingsOfLength>,
@@ -153,16 +153,13 @@ impl<'a> RingStates<'a> {
     }
 }
 
-impl RowHistories {
+impl TrackRings {
     /// Of rows of this number of words, for up to `states` of each.
-    pub fn new(words: usize, states: usize) -> RowHistories {
+    pub fn new(words: usize, states: usize) -> TrackRings {
         let longest = states.next_power_of_two().max(SMALLEST);
         let lengths = core::iter::successors(Some(SMALLEST), |places| Some(places * 2));
         let new = |places| RingsOfLength { places, data: Vec::new(), free: Vec::new() };
-        RowHistories {
-            stride: HEAD + words,
-            classes: lengths.take_while(|places| *places <= longest).map(new).collect(),
-        }
+        TrackRings { stride: HEAD + words, classes: lengths.take_while(|places| *places <= longest).map(new).collect() }
     }
 
     /// Forgets all, and keeps the memory.
@@ -314,7 +311,7 @@ mod tests {
     use super::*;
 
     /// Puts states one after the other, where others are shown `behind` ticks behind. Returns the ring with them.
-    fn ring_of(rings: &mut RowHistories, ticks: u32, behind: u32) -> Ring {
+    fn ring_of(rings: &mut TrackRings, ticks: u32, behind: u32) -> Ring {
         let mut ring = rings.take();
         for tick in 0..ticks {
             let (shown, tick) = (Tick::new(tick.saturating_sub(behind)), Tick::new(tick));
@@ -326,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_ring_is_as_long_as_what_is_shown_is_behind_and_has_the_newest_states() {
-        let mut rings = RowHistories::new(3, 32);
+        let mut rings = TrackRings::new(3, 32);
         for (ticks, behind, expected) in
             [(5, 0, 5), (100, 0, 8), (100, 6, 8), (100, 7, 16), (100, 15, 32), (100, 90, 32)]
         {
@@ -343,9 +340,9 @@ mod tests {
 
     #[test]
     fn rings_that_nobody_has_are_taken_again_and_no_two_have_one_number() {
-        let mut rings = RowHistories::new(3, 32);
+        let mut rings = TrackRings::new(3, 32);
         let mut numbers: Vec<_> = [0, 7, 15, 0, 7, 15].map(|behind| ring_of(&mut rings, 100, behind)).into();
-        let words = |rings: &RowHistories| rings.classes.iter().map(|class| class.data.len()).sum::<usize>();
+        let words = |rings: &TrackRings| rings.classes.iter().map(|class| class.data.len()).sum::<usize>();
         let before = words(&rings);
         numbers.drain(..3).for_each(|ring| rings.give_back(ring));
         numbers.extend([15, 0, 7].map(|behind| ring_of(&mut rings, 100, behind)));

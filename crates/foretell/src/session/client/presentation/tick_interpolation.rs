@@ -9,7 +9,7 @@ use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// At which instant what is simulated here is shown.
-pub(super) struct ShownBetween<'a> {
+pub(super) struct TickInterpolation<'a> {
     pub schema: &'a Schema,
     /// The newest state, and the rows of the one before it, if there is one.
     pub present: Tick,
@@ -20,7 +20,7 @@ pub(super) struct ShownBetween<'a> {
     pub rate: TickRate,
 }
 
-impl ShownBetween<'_> {
+impl TickInterpolation<'_> {
     /// Draws a row of the newest state where it is shown.
     pub fn draw(&self, row: Row<'_>, into: &mut RowBuffer) {
         let (component, words) = (self.schema.component(row.component), row.words);
@@ -76,8 +76,8 @@ impl<'a> StatePair<'a> {
         Some(self.schema.component(row.component).pose(&words))
     }
 
-    fn between(&self, at: TickTime) -> ShownBetween<'a> {
+    fn between(&self, at: TickTime) -> TickInterpolation<'a> {
         let StatePair { schema, rate, present, before, show, .. } = *self;
-        ShownBetween { schema, present, before, at, show, rate }
+        TickInterpolation { schema, present, before, at, show, rate }
     }
 }

@@ -43,7 +43,7 @@ fn entity(nth: u16) -> Owned {
 }
 
 struct Kept {
-    past: PastStates,
+    past: RewindHistory,
     rows: Rows,
     versions: RowVersions,
     tick: u32,
@@ -52,8 +52,8 @@ struct Kept {
 impl Kept {
     fn new(sent: u32) -> Kept {
         let schema = Schema::of::<Runner>().with::<Cloud>().with::<Score>();
-        let terms = PastTerms { ticks: 15, sent, rate: RATE, curve: Curve::Hermite };
-        let (past, rows) = (PastStates::new(&schema, terms), Rows::new(&schema));
+        let terms = RewindTerms { ticks: 15, sent, rate: RATE, curve: Curve::Hermite };
+        let (past, rows) = (RewindHistory::new(&schema, terms), Rows::new(&schema));
         Kept { past, rows, versions: RowVersions::new(), tick: 0 }
     }
 
@@ -184,7 +184,7 @@ fn the_past_begins_when_it_is_asked_for_and_is_as_long_as_it_is_said_to_be() {
     kept.runs(30, |seconds| seconds);
     assert_eq!(oldest(&kept), Some(25.0));
     assert!(kept.x(25.0).is_some());
-    let none = PastTerms { ticks: 0, ..kept.past.terms };
+    let none = RewindTerms { ticks: 0, ..kept.past.terms };
     kept.past.begin_step(Tick::new(41), none);
     assert_eq!((oldest(&kept), kept.x(30.0)), (None, None));
 }

@@ -1,6 +1,6 @@
 //! What is known of a row in one state, and what follows from that and its neighbours at a point between.
 
-use super::row_histories::{Status, TrackEntry};
+use super::track_rings::{Status, TrackEntry};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 
@@ -15,7 +15,7 @@ pub(crate) struct KnownIn {
 impl KnownIn {
     /// Whether what is known of a row in a state was known then.
     #[inline]
-    pub(super) fn has(&self, state: &KnownState<'_>) -> bool {
+    pub(super) fn has(&self, state: &TrackState<'_>) -> bool {
         state.entry.known_in <= self.update
     }
 }
@@ -51,14 +51,14 @@ pub(crate) enum Rest {
 
 /// What is known of a row in one state.
 #[derive(Clone, Copy)]
-pub(super) struct KnownState<'a> {
+pub(super) struct TrackState<'a> {
     pub entry: TrackEntry,
     pub words: &'a [u32],
     /// Whether it is the oldest that is known, and was not the first: it takes the place of those before.
     pub is_cut: bool,
 }
 
-impl<'a> KnownState<'a> {
+impl<'a> TrackState<'a> {
     #[inline]
     pub(super) fn is_up_to(&self, at: TickTime) -> bool {
         self.is_cut || TickTime::start_of(self.entry.tick) <= at
@@ -80,7 +80,7 @@ impl<'a> KnownState<'a> {
     }
 
     /// The last state in which it is known to be as in this one, of which that was told, before the next one that is known.
-    pub(super) fn rests_until(&self, next: Option<KnownState<'_>>, look: &Look) -> Tick {
+    pub(super) fn rests_until(&self, next: Option<TrackState<'_>>, look: &Look) -> Tick {
         let last = match next {
             Some(next) if next.is_there() => next.entry.tick.back(look.interval),
             Some(next) => next.entry.tick.back(1),
@@ -94,17 +94,17 @@ impl<'a> KnownState<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours<'a> {
     /// The last state up to the point.
-    pub before: KnownState<'a>,
-    pub earlier: Option<KnownState<'a>>,
-    pub next: Option<KnownState<'a>>,
+    pub before: TrackState<'a>,
+    pub earlier: Option<TrackState<'a>>,
+    pub next: Option<TrackState<'a>>,
     /// The one after the next.
-    pub last: Option<KnownState<'a>>,
+    pub last: Option<TrackState<'a>>,
 }
 
 impl<'a> Neighbours<'a> {
     /// Around a point, of these states from the newest back; `None` where none is up to it.
     pub(super) fn among(
-        mut newest_first: impl Iterator<Item = KnownState<'a>>,
+        mut newest_first: impl Iterator<Item = TrackState<'a>>,
         at: TickTime,
     ) -> Option<Neighbours<'a>> {
         let (mut next, mut last) = (None, None);
@@ -147,9 +147,9 @@ impl<'a> Neighbours<'a> {
             first = rested.map(|rested| (rested, state.words)).or(first);
             before = until;
         }
-        let after = next.and_then(KnownState::sample);
-        let mut second = last.filter(|_| after.is_some()).and_then(KnownState::sample);
-        if let Some(next) = next.filter(KnownState::rests) {
+        let after = next.and_then(TrackState::sample);
+        let mut second = last.filter(|_| after.is_some()).and_then(TrackState::sample);
+        if let Some(next) = next.filter(TrackState::rests) {
             let until = next.rests_until(last, look).min(next.entry.tick + look.interval);
             second = (until > next.entry.tick).then_some((until, next.words)).or(second);
         }

@@ -13,7 +13,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// What a row was from a state on.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct PastEntry<'a> {
+pub(super) struct RewindEntry<'a> {
     pub tick: Tick,
     pub owner: PlayerId,
     pub words: &'a [u32],
@@ -32,7 +32,7 @@ struct Ring {
 
 /// Of all rows of a component, ascending by entity. Invariant: the entries of a ring ascend by tick.
 #[derive(Debug)]
-pub(super) struct PastTable {
+pub(super) struct RewindTable {
     stride: usize,
     /// How many entries a ring has room for.
     places: u32,
@@ -45,11 +45,11 @@ pub(super) struct PastTable {
     next: usize,
 }
 
-impl PastTable {
+impl RewindTable {
     /// Of rows of this number of words, as they were in up to `ticks` states.
-    pub fn new(words: usize, ticks: u32) -> PastTable {
+    pub fn new(words: usize, ticks: u32) -> RewindTable {
         let (rings, data, free) = (EntityMap::new(), Vec::new(), Vec::new());
-        PastTable { stride: HEAD + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
+        RewindTable { stride: HEAD + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -70,8 +70,8 @@ impl PastTable {
 
     /// Takes in what a row is from a state on, which is not before the newest that is known of it; soonest for one after another,
     /// ascending. `slot` is its number, asked for when it comes.
-    pub fn put(&mut self, entity: Entity, entry: PastEntry<'_>, slot: impl Fn() -> u32) {
-        let PastTable { stride, places, rings, made, data, free, next } = self;
+    pub fn put(&mut self, entity: Entity, entry: RewindEntry<'_>, slot: impl Fn() -> u32) {
+        let RewindTable { stride, places, rings, made, data, free, next } = self;
         let ring = rings.get_or_insert_near(entity, next, || {
             let nth = free.pop().unwrap_or_else(|| {
                 if made.is_multiple_of(RINGS_TOGETHER) {
@@ -93,7 +93,7 @@ impl PastTable {
 
     /// A row is not there from a state on.
     pub fn end(&mut self, entity: Entity, tick: Tick) {
-        let PastTable { stride, places, rings, data, .. } = self;
+        let RewindTable { stride, places, rings, data, .. } = self;
         if let Some(ring) = rings.get_mut(entity) {
             let place = advance(ring, *places, data, *stride, tick);
             data[place + 1] = NOBODY;
@@ -113,7 +113,7 @@ impl PastTable {
 
     /// The nth row as it was in the state of `tick`; `None` where it was not there, or that is not known any more.
     #[inline]
-    pub fn at(&self, nth: usize, tick: Tick) -> Option<PastEntry<'_>> {
+    pub fn at(&self, nth: usize, tick: Tick) -> Option<RewindEntry<'_>> {
         let ring = self.rings.values()[nth];
         let place = (0..ring.len).map(|back| self.place(ring, back)).find(|place| self.data[*place] <= tick.get())?;
         self.entry(place)
@@ -128,10 +128,10 @@ impl PastTable {
     }
 
     #[inline]
-    fn entry(&self, place: usize) -> Option<PastEntry<'_>> {
+    fn entry(&self, place: usize) -> Option<RewindEntry<'_>> {
         let of = &self.data[place..place + self.stride];
         let owner = u16::try_from(of[1]).ok()?;
-        Some(PastEntry { tick: Tick::new(of[0]), owner: PlayerId::new(owner), words: &of[HEAD..] })
+        Some(RewindEntry { tick: Tick::new(of[0]), owner: PlayerId::new(owner), words: &of[HEAD..] })
     }
 
     /// Where an entry begins that has this many newer ones.
@@ -167,18 +167,18 @@ mod tests {
 
     const ENTITY: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 
-    fn put(table: &mut PastTable, tick: u32, word: u32) {
-        let entry = PastEntry { tick: Tick::new(tick), owner: PlayerId::new(3), words: &[word, word] };
+    fn put(table: &mut RewindTable, tick: u32, word: u32) {
+        let entry = RewindEntry { tick: Tick::new(tick), owner: PlayerId::new(3), words: &[word, word] };
         table.put(ENTITY, entry, || 7);
     }
 
-    fn at(table: &PastTable, tick: u32) -> Option<u32> {
+    fn at(table: &RewindTable, tick: u32) -> Option<u32> {
         table.at(0, Tick::new(tick)).map(|entry| entry.words[1])
     }
 
     #[test]
     fn a_row_is_what_it_was_in_each_state_that_has_room_and_nothing_before_it_came() {
-        let mut table = PastTable::new(2, 4);
+        let mut table = RewindTable::new(2, 4);
         [(5, 50), (6, 60), (6, 61), (9, 90)].into_iter().for_each(|(tick, word)| put(&mut table, tick, word));
         assert_eq!(
             [4, 5, 6, 7, 9, 20].map(|tick| at(&table, tick)),
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn what_comes_back_has_its_turn_by_its_new_number() {
-        let mut table = PastTable::new(1, 8);
-        let put = |table: &mut PastTable, tick, slot| {
-            table.put(ENTITY, PastEntry { tick: Tick::new(tick), owner: PlayerId::SERVER, words: &[1] }, || slot);
+        let mut table = RewindTable::new(1, 8);
+        let put = |table: &mut RewindTable, tick, slot| {
+            table.put(ENTITY, RewindEntry { tick: Tick::new(tick), owner: PlayerId::SERVER, words: &[1] }, || slot);
             table.slot(0)
         };
         assert_eq!([put(&mut table, 5, 7), put(&mut table, 6, 8)], [7, 7]);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_gone_from_its_state_on_and_is_forgotten_if_it_has_not_come_back() {
-        let mut table = PastTable::new(2, 8);
+        let mut table = RewindTable::new(2, 8);
         put(&mut table, 5, 50);
         table.end(ENTITY, Tick::new(7));
         assert_eq!([6, 7, 8].map(|tick| at(&table, tick)), [Some(50), None, None]);
