@@ -6,17 +6,17 @@
 mod changes_to_others;
 mod checkpoint_ring;
 mod checkpoints;
+mod client_past;
 mod expected_rollbacks;
 mod history;
 mod known_inputs;
-mod others_in_step;
 mod others_inputs;
 mod resimulation;
 mod step_messages;
 #[cfg(test)]
 mod test_world;
 mod timeline;
-mod world_cursor;
+mod world_driver;
 
 pub(crate) use changes_to_others::{ChangedRow, FoundChanges, PredictedChange};
 pub use known_inputs::INPUTS_KEPT;

@@ -7,7 +7,7 @@ use super::known_inputs::{KnownInputs, Outdated, others};
 use super::others_inputs::RelayedInput;
 use super::resimulation::Resimulation;
 use super::step_messages::StepMessages;
-use super::world_cursor::WorldCursor;
+use super::world_driver::WorldDriver;
 use crate::time::{Tick, TickRate};
 use crate::world::{
     Effect, Entity, Owned, PlayerId, PlayerInput, PredictionSet, ReceivedMessage, RemovedRow, Rows, Schema, World,
@@ -25,7 +25,7 @@ pub struct Timeline<W: World> {
     messages: StepMessages,
     checkpoints: Checkpoints<W::Saved>,
     /// Where the caller's world is.
-    cursor: WorldCursor,
+    cursor: WorldDriver,
     resimulation: Resimulation,
 }
 
@@ -42,7 +42,7 @@ impl<W: World> Timeline<W> {
             inputs: KnownInputs::new(horizon, rate),
             messages: StepMessages::default(),
             checkpoints: Checkpoints::new(checkpoint_every, horizon),
-            cursor: WorldCursor::new(schema, player, rate),
+            cursor: WorldDriver::new(schema, player, rate),
             resimulation: Resimulation::none(),
         }
     }

@@ -9,6 +9,7 @@ pub mod client;
 pub mod host;
 pub mod server;
 
+mod ack_bits;
 mod allowance;
 mod authority_codec;
 mod curves;
@@ -24,7 +25,6 @@ mod offences;
 mod outbox;
 mod packet;
 mod reason_codec;
-mod received;
 mod recent_extreme;
 mod refused;
 mod relay_codec;

@@ -2,7 +2,7 @@
 //!
 //! Every datagram begins with 3 bits that say which message it is. PROTOCOL.md describes them all.
 
-use super::received::Received;
+use super::ack_bits::AckBits;
 use crate::time::{Tick, TickTime};
 use crate::wire::{Malformed, Stream};
 
@@ -65,7 +65,7 @@ pub(crate) struct InputHead {
     /// The tick of the newest complete snapshot it has.
     pub snapshot: Option<u16>,
     /// Which of the server's datagrams it has.
-    pub received: Option<Received>,
+    pub received: Option<AckBits>,
     /// How far around its own entities it predicts those of others, in metres, and so needs them exactly and of one state; 0
     /// wherever they are, `None` where it does not.
     pub exact_within_m: Option<u32>,

@@ -2,7 +2,9 @@
 
 mod authority;
 mod authority_handoff;
+mod client_messages;
 mod client_session;
+mod client_world;
 mod config;
 mod connection_state;
 mod correction_causes;
@@ -14,8 +16,6 @@ mod initial_capacity;
 mod input_datagram;
 mod join_request;
 mod link;
-mod local_world;
-mod message_link;
 mod prediction;
 mod presentation;
 mod recordable_calls;

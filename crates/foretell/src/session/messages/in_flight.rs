@@ -1,7 +1,7 @@
 //! Datagrams of messages of which it is not known whether they have come, and what stood in each.
 
 use super::piece::PieceName;
-use crate::session::received::Received;
+use crate::session::ack_bits::AckBits;
 use crate::session::recent_extreme::RecentExtreme;
 use crate::session::send_window::Fates;
 use crate::time::Instant;
@@ -68,12 +68,7 @@ impl InFlight {
     }
 
     /// The other end has told which have come. Calls `settle` with each piece of which it is known by now whether it has come.
-    pub(super) fn settle(
-        &mut self,
-        received: Received,
-        now: Instant,
-        mut settle: impl FnMut(PieceName, bool),
-    ) -> Fates {
+    pub(super) fn settle(&mut self, received: AckBits, now: Instant, mut settle: impl FnMut(PieceName, bool)) -> Fates {
         let (mut fates, waits) = (Fates::default(), self.waits());
         let InFlight { sent, under_way, slowest, heard, unheard } = self;
         sent.retain(|sent| {
@@ -125,7 +120,7 @@ mod tests {
     #[test]
     fn where_others_come_a_late_word_is_waited_for_and_where_nothing_comes_the_last_is_sent_again() {
         let at = |ms: u64| Instant::from_micros(1000 * ms);
-        let (mut flight, mut received) = (InFlight::new(), Received::first(0));
+        let (mut flight, mut received) = (InFlight::new(), AckBits::first(0));
         let mut expired = Vec::new();
         for (number, ms) in (0_u16..).zip((0..1000).step_by(20)) {
             flight.note_sent(number, 1000, at(ms), Vec::new());
@@ -154,7 +149,7 @@ mod tests {
         let number = |count: usize| u16::try_from(count).expect("a few");
         let mut flight = InFlight::new();
         flight.note_sent(0, 1000, at(0), Vec::new());
-        flight.settle(Received::first(0), at(50), |_, _| {});
+        flight.settle(AckBits::first(0), at(50), |_, _| {});
         // From now on it takes three seconds. What is taken to be lost is sent again, as another datagram.
         let mut sent = Vec::new();
         let heard = (60..30_000).step_by(20).find(|ms| {
@@ -164,7 +159,7 @@ mod tests {
                 flight.note_sent(number(sent.len()), 1000, at(*ms), Vec::new());
             }
             let come = number(sent.iter().filter(|sent| **sent + 3000 <= *ms).count());
-            let received = (1..=come).fold(Received::first(0), Received::with);
+            let received = (1..=come).fold(AckBits::first(0), AckBits::with);
             flight.settle(received, at(*ms), |_, _| {}).come > 0
         });
         assert!(heard.is_some(), "sent {} times, and heard of none", sent.len());

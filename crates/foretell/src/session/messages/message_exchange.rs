@@ -5,9 +5,9 @@ use super::incoming::{Incoming, MessageProgress};
 use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::write_piece;
+use crate::session::ack_bits::AckBits;
 use crate::session::allowance::Allowance;
 use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
-use crate::session::received::Received;
 use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
@@ -76,7 +76,7 @@ pub(crate) struct MessageExchange {
     outgoing: Outgoing,
     incoming: Incoming,
     in_flight: InFlight,
-    received: Option<Received>,
+    received: Option<AckBits>,
     /// Whether something has come of which the other end does not know.
     owes: bool,
     stats: MessageStats,
@@ -174,7 +174,7 @@ impl MessageExchange {
             })
         });
         if let Some(number) = head.number.filter(|_| is_fresh) {
-            self.received = Some(self.received.map_or(Received::first(number), |received| received.with(number)));
+            self.received = Some(self.received.map_or(AckBits::first(number), |received| received.with(number)));
             self.take(inbox);
         }
         Ok(fates.unwrap_or_default())
@@ -256,7 +256,7 @@ impl MessageExchange {
     fn head(&mut self, sending: Sending<'_>, opening: u32, number: Option<u16>) -> MessagesHead {
         (self.owes, self.opened) = (false, Some(sending.now));
         let head = MessagesHead { ticket: sending.ticket, opening, received: self.received, number };
-        self.received.iter_mut().for_each(Received::note_told);
+        self.received.iter_mut().for_each(AckBits::note_told);
         head
     }
 }

@@ -1,6 +1,6 @@
 //! What stands before the messages of a datagram.
 
-use crate::session::received::Received;
+use crate::session::ack_bits::AckBits;
 use crate::wire::{BitReader, Malformed, Stream};
 
 /// Both ways: the head of a datagram of messages. Then come the pieces, each after a bit 1, and a bit 0.
@@ -11,7 +11,7 @@ pub(crate) struct MessagesHead {
     /// one's.
     pub opening: u32,
     /// Which of the other end's datagrams of messages have come.
-    pub received: Option<Received>,
+    pub received: Option<AckBits>,
     /// Counts this end's datagrams of messages; `None` for one that only tells what has come.
     pub number: Option<u16>,
 }

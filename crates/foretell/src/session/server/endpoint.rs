@@ -1,7 +1,7 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
-use super::local_seat::LocalTurn;
+use super::host_player::LocalTurn;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
 use super::stats::{PeerStats, ServerTotals};

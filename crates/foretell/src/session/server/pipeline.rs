@@ -6,8 +6,8 @@ use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
 use super::exact::{ExactSession, Lead};
 use super::hit_receipts::receipt;
+use super::host_player::{LocalInput, LocalStep};
 use super::inputs::{OfferedInput, ReceivedInputs};
-use super::local_seat::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::player_messages::PlayerMessages;
 use super::replication::{InterestSettings, StepReport};
@@ -183,8 +183,8 @@ impl<I: Input> Pipeline<I> {
         let (rate, present) = (settings.rules.tick_rate, PastState::new(state.rows(), state.schema()));
         let past: &dyn Past = if settings.past().ticks > 0 { state.past() } else { &present };
         simulation.step(world, DueStep { tick, rate, past }, |step| {
-            let turnover = roster.turnover();
-            let step = step.with_players(turnover.joined(), turnover.left()).holding(authority.entities());
+            let join_leave_log = roster.join_leave_log();
+            let step = step.with_players(join_leave_log.joined(), join_leave_log.left()).holding(authority.entities());
             step.on_canonical(exact.is_canonical(tick))
         });
         state.publish(world);

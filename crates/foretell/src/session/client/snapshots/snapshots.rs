@@ -11,8 +11,8 @@ use super::shown_reader::ShownReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
 use crate::session::Rules;
+use crate::session::ack_bits::AckBits;
 use crate::session::baseline_ref::{BaselineRef, baselines_max, check_of};
-use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -44,7 +44,7 @@ pub(crate) struct Snapshots {
     /// Whether the session is: they have all rows there are, and no row is told by itself.
     is_exact: bool,
     /// Which datagrams have come.
-    received: Option<Received>,
+    received: Option<AckBits>,
     outcomes: Outcomes,
 }
 
@@ -81,9 +81,9 @@ impl Snapshots {
     }
 
     /// Tells which of the server's datagrams have come.
-    pub(crate) fn tell_received(&mut self) -> Option<Received> {
+    pub(crate) fn tell_received(&mut self) -> Option<AckBits> {
         let received = self.received;
-        self.received.iter_mut().for_each(Received::note_told);
+        self.received.iter_mut().for_each(AckBits::note_told);
         received
     }
 
@@ -96,7 +96,7 @@ impl Snapshots {
     }
 
     fn note_received(&mut self, number: u16) {
-        self.received = Some(self.received.map_or(Received::first(number), |before| before.with(number)));
+        self.received = Some(self.received.map_or(AckBits::first(number), |before| before.with(number)));
     }
 
     /// Takes in the rows of others that a datagram tells. One of so long ago that what is gone since may be forgotten, or what it is

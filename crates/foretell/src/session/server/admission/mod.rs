@@ -1,16 +1,16 @@
 //! Who is in the session: hellos and good-byes, silence, and places that wait for their players.
 
 mod capacity;
+mod join_leave_log;
 mod members;
 mod place;
 mod player_numbers;
 mod refusals;
 mod roster;
 mod roster_change;
+mod silence_clock;
 #[cfg(test)]
 mod tests;
-mod turnover;
-mod uptime;
 
 pub(super) use capacity::Capacity;
 pub(super) use members::Member;

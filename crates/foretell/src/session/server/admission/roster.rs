@@ -5,13 +5,13 @@
 //! older ticket is not heard any more.
 
 use super::capacity::Capacity;
+use super::join_leave_log::JoinLeaveLog;
 use super::members::{Member, Members};
 use super::place::Place;
 use super::player_numbers::PlayerNumbers;
 use super::refusals::Refusals;
 use super::roster_change::RosterChange;
-use super::turnover::Turnover;
-use super::uptime::Uptime;
+use super::silence_clock::SilenceClock;
 use crate::session::good_bye::GoodBye;
 use crate::session::greeting::{Hello, differing};
 use crate::session::packet::PROTOCOL_VERSION;
@@ -34,8 +34,8 @@ pub(crate) struct Roster<P> {
     epoch: u8,
     numbers: PlayerNumbers,
     refusals: Refusals,
-    turnover: Turnover,
-    uptime: Uptime,
+    join_leave_log: JoinLeaveLog,
+    clock: SilenceClock,
     /// What nobody has taken in yet.
     changes: VecDeque<RosterChange<P>>,
 }
@@ -50,8 +50,8 @@ impl<P> Roster<P> {
             epoch,
             numbers: PlayerNumbers::new(epoch),
             refusals: Refusals::default(),
-            turnover: Turnover::default(),
-            uptime: Uptime::default(),
+            join_leave_log: JoinLeaveLog::default(),
+            clock: SilenceClock::default(),
             changes: VecDeque::new(),
         }
     }
@@ -90,13 +90,13 @@ impl<P> Roster<P> {
     }
 
     /// Who has joined since the world has last heard of it, and who has left; ascending.
-    pub(crate) fn turnover(&self) -> &Turnover {
-        &self.turnover
+    pub(crate) fn join_leave_log(&self) -> &JoinLeaveLog {
+        &self.join_leave_log
     }
 
     /// The world has heard who has joined and left. Whether anybody has.
     pub(crate) fn settle_turnover(&mut self) -> bool {
-        self.turnover.clear()
+        self.join_leave_log.clear()
     }
 
     pub(crate) fn epoch(&self) -> u8 {
@@ -105,19 +105,19 @@ impl<P> Roster<P> {
 
     /// How much it keeps of what has come.
     pub(crate) fn kept(&self) -> usize {
-        self.refusals.kept() + self.turnover.len()
+        self.refusals.kept() + self.join_leave_log.len()
     }
 
     /// For how long a member has said nothing.
     pub(crate) fn silence(&self, member: &Member<P>) -> Duration {
-        member.place.silence(self.uptime.awake())
+        member.place.silence(self.clock.awake())
     }
 
     /// Who plays over a connection, and shows this ticket. Somebody who still plays over one that they have moved away from
     /// is told to stop.
     pub(crate) fn speaker(&mut self, address: PeerId, ticket: u8) -> Option<PlayerId> {
         let Some(at) = self.members.find_address(address) else {
-            let awake = self.uptime.awake();
+            let awake = self.clock.awake();
             let moved = self.members.moved_from(address, awake).map(|nonce| Refused::new(nonce, Refusal::Gone));
             if let Some(refused) = moved.or_else(|| self.refusals.removed_from(address)) {
                 self.refusals.refuse(address, refused, awake);
@@ -130,7 +130,7 @@ impl<P> Roster<P> {
 
     /// Inputs of a player have come; where they are no late copy of old ones, the player is there.
     pub(crate) fn note_played(&mut self, player: PlayerId, is_fresh: bool) {
-        let awake = self.uptime.awake();
+        let awake = self.clock.awake();
         let Some(Member { place, .. }) = self.member_mut(player) else { return };
         place.note_played();
         if (is_fresh || !place.is_lost()) && place.note_alive(awake) {
@@ -140,7 +140,7 @@ impl<P> Roster<P> {
 
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
     pub(crate) fn join(&mut self, at: Option<PeerId>, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let player = self.admit(Place::new(at, None, self.epoch, self.uptime.awake()), room, peer)?;
+        let player = self.admit(Place::new(at, None, self.epoch, self.clock.awake()), room, peer)?;
         let account = at.and_then(|address| self.accounts.get(&address).copied());
         self.note_joined(Newcomer { account, ..Newcomer::new(player) });
         Some(player)
@@ -180,7 +180,7 @@ impl<P> Roster<P> {
         let Some(at) = self.members.find(player) else { return };
         let place = &self.members()[at].place;
         let Some(address) = place.address() else { return };
-        self.refusals.note_removed(place.nonce, address, reason, self.uptime.awake());
+        self.refusals.note_removed(place.nonce, address, reason, self.clock.awake());
         self.remove(at, Departure::Removed(reason));
     }
 
@@ -205,8 +205,8 @@ impl<P> Roster<P> {
     /// An update begins: who has been silent for `timeout` is lost, or refused where they have not come into play by then; and
     /// who was lost for `keep_lost` has left. A stall of the server's own is not their silence.
     pub(crate) fn notice_silence(&mut self, now: Instant, timeout: Duration, keep_lost: Duration) {
-        self.uptime.note_update(now);
-        let awake = self.uptime.awake();
+        self.clock.note_update(now);
+        let awake = self.clock.awake();
         for at in (0..self.members().len()).rev() {
             let place = &self.members()[at].place;
             let is_silent = place.silence(awake) >= timeout;
@@ -244,7 +244,7 @@ impl<P> Roster<P> {
         let known = self.members().iter().find(|member| member.place.nonce == Some(hello.nonce));
         if let Some(part) = differing(&self.rule_parts, &hello.parts) {
             self.refuse(address, Refused { nonce: hello.nonce, why: Refusal::Rules, part });
-        } else if let Some(why) = self.refusals.bars(hello.nonce, self.uptime.awake()) {
+        } else if let Some(why) = self.refusals.bars(hello.nonce, self.clock.awake()) {
             self.refuse(address, Refused::new(hello.nonce, why));
         } else if known.is_some_and(|known| known.place.seat() != hello.seat) {
             self.refuse(address, Refused::new(hello.nonce, Refusal::Gone));
@@ -279,7 +279,7 @@ impl<P> Roster<P> {
 
     fn lose(&mut self, at: usize) {
         let Member { player, place, .. } = &mut self.members.all_mut()[at];
-        if place.lose(self.uptime.awake()) {
+        if place.lose(self.clock.awake()) {
             self.changes.push_back(RosterChange::Lost(*player));
         }
     }
@@ -288,14 +288,14 @@ impl<P> Roster<P> {
     fn remove(&mut self, at: usize, why: Departure) {
         let Member { player, place, peer } = self.members.remove(at);
         if place.has_joined() {
-            self.turnover.note_left(Leaver { player, why });
+            self.join_leave_log.note_left(Leaver { player, why });
             self.changes.push_back(RosterChange::Left { player, peer: peer.into(), was_lost: place.is_lost(), why });
         }
     }
 
     /// Keeps a place no longer whose player does not come into play, or not on; for a while, it is no use to ask again.
     fn give_up(&mut self, at: usize, why: Refusal) {
-        let (place, awake) = (&self.members.all()[at].place, self.uptime.awake());
+        let (place, awake) = (&self.members.all()[at].place, self.clock.awake());
         if let (Some(nonce), Some(address)) = (place.nonce, place.address()) {
             self.refusals.refuse(address, Refused::new(nonce, why), awake);
             self.refusals.note_unplayed(nonce, why, awake);
@@ -312,19 +312,19 @@ impl<P> Roster<P> {
 
     /// Answers a hello; that is told once.
     fn refuse(&mut self, to: PeerId, refused: Refused) {
-        if self.refusals.refuse(to, refused, self.uptime.awake()) {
+        if self.refusals.refuse(to, refused, self.clock.awake()) {
             self.changes.push_back(RosterChange::Refused { peer: to, player: None, why: refused.why });
         }
     }
 
     /// From now on they are in the session.
     fn note_joined(&mut self, newcomer: Newcomer) {
-        let awake = self.uptime.awake();
+        let awake = self.clock.awake();
         let Some(Member { player, place, .. }) = self.member_mut(newcomer.player) else { return };
         let player = *player;
         place.join(awake);
         place.account = newcomer.account;
-        self.turnover.note_joined(newcomer);
+        self.join_leave_log.note_joined(newcomer);
         self.changes.push_back(RosterChange::Joined(player));
     }
 
@@ -336,9 +336,9 @@ impl<P> Roster<P> {
         } else if self.members.count(seat) > places {
             return None;
         }
-        let Roster { members, numbers, turnover, .. } = self;
-        let is_taken = |player| members.find(player).is_some() || turnover.has_left(player);
-        let player = numbers.new_player(members.all().len() + turnover.len(), is_taken)?;
+        let Roster { members, numbers, join_leave_log, .. } = self;
+        let is_taken = |player| members.find(player).is_some() || join_leave_log.has_left(player);
+        let player = numbers.new_player(members.all().len() + join_leave_log.len(), is_taken)?;
         members.insert(Member { player, place, peer: peer() });
         Some(player)
     }
@@ -346,7 +346,7 @@ impl<P> Roster<P> {
     /// One attempt for each connection in a second, until an input has come; more of them wait for their repetition.
     fn is_joining(&self, address: PeerId) -> bool {
         self.members.find_address(address).map(|at| &self.members()[at]).is_some_and(|member| {
-            member.place.is_beginning(self.uptime.awake()) || self.turnover.has_joined(member.player)
+            member.place.is_beginning(self.clock.awake()) || self.join_leave_log.has_joined(member.player)
         })
     }
 
@@ -356,7 +356,7 @@ impl<P> Roster<P> {
         }
         self.expel(address, Departure::Replaced);
         let ticket = self.numbers.new_ticket();
-        let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.uptime.awake()).seated(hello.seat);
+        let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.clock.awake()).seated(hello.seat);
         place.greet(address, hello, || ticket);
         if self.admit(place, room, peer).is_none() {
             self.refuse(address, Refused::new(hello.nonce, Refusal::Full));
@@ -370,9 +370,9 @@ impl<P> Roster<P> {
             self.hand_over(player, address);
         }
         let Some(at) = self.members.find(player) else { return };
-        let Roster { members, numbers, uptime, .. } = self;
+        let Roster { members, numbers, clock, .. } = self;
         let place = &mut members.all_mut()[at].place;
-        place.note_asked(uptime.awake());
+        place.note_asked(clock.awake());
         let is_here = place.greet(address, hello, || numbers.new_ticket());
         if is_here {
             place.note_asking(hello);
@@ -386,7 +386,7 @@ impl<P> Roster<P> {
             // Another player was here, and is not any more.
             self.expel(address, Departure::Replaced);
         }
-        let awake = self.uptime.awake();
+        let awake = self.clock.awake();
         let Some(Member { place, .. }) = self.member_mut(player) else { return };
         let (was_lost, has_joined) = (place.note_alive(awake), place.has_joined());
         let before = place.take_over(address, awake);

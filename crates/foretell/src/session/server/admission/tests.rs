@@ -89,14 +89,14 @@ fn a_hello_is_answered_with_a_place_however_often_it_comes_and_who_shows_its_tic
     hello(&mut roster, HOME, 77, None);
     assert_eq!(changes(&mut roster), ["1 greeted, here: true"]);
     assert_eq!(answers(&mut roster), ["1: player 1, ticket 8"]);
-    assert_eq!((roster.joined().count(), roster.turnover().len()), (0, 0), "nobody has joined");
+    assert_eq!((roster.joined().count(), roster.join_leave_log().len()), (0, 0), "nobody has joined");
     assert_eq!(roster.speaker(HOME, 8), None);
     hello(&mut roster, HOME, 77, Some(7));
     assert_eq!(changes(&mut roster), ["1 greeted, here: true"], "a ticket of before");
     hello(&mut roster, HOME, 77, Some(8));
     hello(&mut roster, HOME, 77, Some(8));
     assert_eq!(changes(&mut roster), ["1 greeted, here: true", "1 joined", "1 greeted, here: true"]);
-    assert_eq!(roster.turnover().joined(), [Newcomer::new(PlayerId::new(1))]);
+    assert_eq!(roster.join_leave_log().joined(), [Newcomer::new(PlayerId::new(1))]);
     assert_eq!(
         [roster.speaker(HOME, 8), roster.speaker(HOME, 7), roster.speaker(AWAY, 8)],
         [Some(PlayerId::new(1)), None, None]
@@ -140,7 +140,7 @@ fn who_is_silent_is_lost_and_then_gone_and_may_come_back_in_between() {
     // The clock of the first run stands at 10 s.
     (20..=140).for_each(|half| roster.notice_silence(Instant::from_micros(half * 500_000), TIMEOUT, KEEP));
     assert_eq!(changes(&mut roster), ["1 left, lost: true"]);
-    assert_eq!(roster.turnover().left(), [Leaver { player: PlayerId::new(1), why: Departure::Lost }]);
+    assert_eq!(roster.join_leave_log().left(), [Leaver { player: PlayerId::new(1), why: Departure::Lost }]);
     assert!(roster.members().is_empty());
 }
 
@@ -181,7 +181,7 @@ fn who_has_joined_and_never_plays_is_refused_and_the_world_hears_that_they_have_
     run_to(&mut roster, 10);
     assert_eq!(changes(&mut roster), ["player 1 refused: TimedOut", "1 left, lost: false"]);
     let why = Departure::Refused(Refusal::TimedOut);
-    assert_eq!(roster.turnover().left(), [Leaver { player: PlayerId::new(1), why }]);
+    assert_eq!(roster.join_leave_log().left(), [Leaver { player: PlayerId::new(1), why }]);
 }
 
 #[test]

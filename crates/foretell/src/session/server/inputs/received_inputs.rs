@@ -1,9 +1,9 @@
 //! A datagram of inputs, decoded and checked as a whole before anything is taken over from it.
 
+use crate::session::ack_bits::AckBits;
 use crate::session::authority_codec::{AuthorityCodec, Shared};
 use crate::session::messages::StepList;
 use crate::session::packet::{InputHead, presented_time, stream_presented};
-use crate::session::received::Received;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed, read_change};
@@ -111,7 +111,7 @@ impl<I: Input> ReceivedInputs<I> {
     }
 
     /// Which of the server's datagrams the client has.
-    pub(crate) fn received(&self) -> Option<Received> {
+    pub(crate) fn received(&self) -> Option<AckBits> {
         self.head.received
     }
 

@@ -1,6 +1,6 @@
 //! Which rows have changed since the last states were sent; computed once for all clients.
 
-use super::paces::Paces;
+use super::row_rates::RowRates;
 use super::slot_set::SlotSet;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
@@ -39,7 +39,7 @@ impl RecentChanges {
     }
 
     /// The state of `tick` is sent.
-    pub fn update(&mut self, tick: Tick, state: &AuthoritativeState, paces: &Paces) {
+    pub fn update(&mut self, tick: Tick, state: &AuthoritativeState, row_rates: &RowRates) {
         if self.of == tick {
             return;
         }
@@ -56,7 +56,7 @@ impl RecentChanges {
             places.push(place);
             if version.changed <= *before {
                 settled.push(place);
-            } else if paces.is_paced(version.key.component) {
+            } else if row_rates.is_paced(version.key.component) {
                 paced.insert(version.slot);
             } else {
                 fresh.insert(version.slot);

@@ -8,8 +8,8 @@ use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
+use crate::session::ack_bits::AckBits;
 use crate::session::allowance::{Allowance, Budget};
-use crate::session::received::Received;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
@@ -91,7 +91,7 @@ impl Replica {
     }
 
     /// The client has told which datagrams have come.
-    pub(crate) fn note_received(&mut self, received: Received, now: Instant) {
+    pub(crate) fn note_received(&mut self, received: AckBits, now: Instant) {
         let fates = self.shown.acknowledge(received, now);
         self.allowance.note(fates, now);
     }

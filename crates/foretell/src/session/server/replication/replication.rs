@@ -9,9 +9,9 @@ use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::interest_query::{InterestQuery, Viewer};
-use super::paces::Paces;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
+use super::row_rates::RowRates;
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_lists::{RowWriter, SnapshotLists};
@@ -67,7 +67,7 @@ pub(crate) struct Replication {
     exact: ExactChoice,
     changes: RecentChanges,
     encoded: EncodedRows,
-    paces: Paces,
+    row_rates: RowRates,
     urgency: Urgency,
 }
 
@@ -82,7 +82,7 @@ impl Replication {
             exact: ExactChoice::default(),
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
-            paces: Paces::new(schema, rate),
+            row_rates: RowRates::new(schema, rate),
             urgency: Urgency::default(),
         }
     }
@@ -121,10 +121,10 @@ impl Replication {
         to.head.is_crowded = self.exact.is_cut();
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
         self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had: &to.replica.exact });
-        let Replication { changes, interest, exact, urgency, encoded, paces, .. } = self;
+        let Replication { changes, interest, exact, urgency, encoded, row_rates, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
-        let shown = shown_in(player, snapshot, changes, paces, limits(view, interest, exact));
+        let shown = shown_in(player, snapshot, changes, row_rates, limits(view, interest, exact));
         lane.note(&shown);
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
@@ -150,9 +150,9 @@ impl Replication {
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, exact, codec, encoded, paces, .. } = self;
+        let Replication { changes, interest, exact, codec, encoded, row_rates, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
-        let shown = shown_in(*player, snapshot, changes, paces, limits(&replica.view, interest, exact));
+        let shown = shown_in(*player, snapshot, changes, row_rates, limits(&replica.view, interest, exact));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
@@ -178,7 +178,7 @@ impl Replication {
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &SnapshotSource<'_>) {
         let SnapshotSource { tick, state, authority, interest_settings, form, .. } = *snapshot;
         self.interest.clear();
-        self.changes.update(tick, state, &self.paces);
+        self.changes.update(tick, state, &self.row_rates);
         if form == Form::Changes && (interest_settings.are_limited() || replica.exact_within_m().is_some()) {
             replica.limit_view(state, player);
         }
@@ -231,11 +231,11 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, exact, encoded, paces, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, exact, encoded, row_rates, .. } = self;
         let Receiver { player, head, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
-        let shown_rows = shown_in(*player, snapshot, changes, paces, limits(view, interest, exact));
+        let shown_rows = shown_in(*player, snapshot, changes, row_rates, limits(view, interest, exact));
         let DeltaSet { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
@@ -306,9 +306,9 @@ fn shown_in<'a>(
     player: PlayerId,
     snapshot: &'a SnapshotSource<'_>,
     changes: &'a RecentChanges,
-    paces: &'a Paces,
+    row_rates: &'a RowRates,
     limits: Option<Limits<'a>>,
 ) -> ShownContext<'a> {
     let SnapshotSource { tick, state, .. } = *snapshot;
-    ShownContext { player, tick, state, changes, paces, limits }
+    ShownContext { player, tick, state, changes, row_rates, limits }
 }

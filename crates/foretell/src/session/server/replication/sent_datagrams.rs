@@ -1,7 +1,7 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
 use super::slot_set::SlotRun;
-use crate::session::received::Received;
+use crate::session::ack_bits::AckBits;
 use crate::session::recent_extreme::RecentExtreme;
 use crate::session::send_window::Fates;
 use crate::time::{Instant, Tick};
@@ -150,7 +150,7 @@ impl SentDatagrams {
     /// they fared.
     pub(super) fn settle(
         &mut self,
-        received: Received,
+        received: AckBits,
         now: Instant,
         mut settle: impl FnMut(SettledDatagram<'_>),
     ) -> Fates {
@@ -241,7 +241,7 @@ mod tests {
         ) {
             let mut sent = SentDatagrams { next: first, ..SentDatagrams::new() };
             let (mut fates, mut received) = (BTreeMap::new(), None);
-            let mut settle = |sent: &mut SentDatagrams, received: Received, ms: u32| {
+            let mut settle = |sent: &mut SentDatagrams, received: AckBits, ms: u32| {
                 sent.settle(received, at(ms), |mut datagram| {
                     let run = *datagram.runs.next().expect("one row");
                     assert_eq!(fates.insert(run.first, datagram.has_come), None, "one fate");
@@ -250,12 +250,12 @@ mod tests {
             for (ms, has_come) in (0_u32..).zip(&came) {
                 let number = send(&mut sent, ms, &[ms]);
                 if *has_come {
-                    received = Some(received.map_or(Received::first(number), |before: Received| before.with(number)));
+                    received = Some(received.map_or(AckBits::first(number), |before: AckBits| before.with(number)));
                 }
                 received.into_iter().for_each(|received| settle(&mut sent, received, ms));
             }
             // Much later all are known.
-            settle(&mut sent, received.unwrap_or(Received::first(first)), 20_000);
+            settle(&mut sent, received.unwrap_or(AckBits::first(first)), 20_000);
             prop_assert!(sent.sent.is_empty() && sent.under_way() == 0);
             let is_first_alone = came.iter().all(|has_come| !has_come);
             for (ms, has_come) in (0..).zip(&came) {
@@ -268,7 +268,7 @@ mod tests {
     /// are taken to be lost.
     fn lost_where_one_is_late(sent: &mut SentDatagrams, begin_ms: u32, late_ms: u32) -> u32 {
         let numbers: Vec<u16> = (0..10).map(|nth| send(sent, begin_ms, &[nth])).collect();
-        let received = numbers[2..].iter().fold(Received::first(numbers[1]), |received, number| received.with(*number));
+        let received = numbers[2..].iter().fold(AckBits::first(numbers[1]), |received, number| received.with(*number));
         // The client says the same, until the late one comes.
         let lost: u32 = (40..late_ms).map(|ms| sent.settle(received, at(begin_ms + ms), |_| {}).lost).sum();
         let fates = sent.settle(received.with(numbers[0]), at(begin_ms + late_ms), |_| {});
@@ -295,7 +295,7 @@ mod tests {
         }
         assert_eq!((sent.runs.len(), sent.under_way()), (SENT_MAX, 100 * SENT_MAX as u64));
         let mut lost = 0;
-        sent.settle(Received::first(99), at(1500), |datagram| lost += u32::from(!datagram.has_come));
+        sent.settle(AckBits::first(99), at(1500), |datagram| lost += u32::from(!datagram.has_come));
         assert_eq!((lost, sent.is_full()), (99, false), "one has come, and 99 before it have not");
         let (number, under_way) = (send(&mut sent, 1500, &[7]), sent.under_way());
         (0..3).for_each(|_| assert!(send(&mut sent, 1500, &[]) > number));

@@ -4,8 +4,8 @@ use super::encoded_rows::RowToTell;
 use super::entities_in_view::EntitiesInView;
 use super::exact_choice::ExactChoice;
 use super::interest_query::InterestQuery;
-use super::paces::Paces;
 use super::recent_changes::RecentChanges;
+use super::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
@@ -27,7 +27,7 @@ pub(super) struct ShownContext<'a> {
     /// What of it has changed since the states before.
     pub changes: &'a RecentChanges,
     /// How often each component is told.
-    pub paces: &'a Paces,
+    pub row_rates: &'a RowRates,
     /// What of the state is to be seen, where that is not everything.
     pub limits: Option<Limits<'a>>,
 }

@@ -8,7 +8,7 @@ use super::client_rows::{ClientRows, RowName};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
-use super::paced_rows::PacedRows;
+use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
 use super::sent_datagrams::{SentDatagrams, SettledDatagram};
 use super::shown_context::{Limits, ShownContext};
@@ -17,7 +17,7 @@ use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::SlotSet;
 use super::urgency::{Claims, Urgency};
 use super::waiting_rows::WaitingRows;
-use crate::session::received::Received;
+use crate::session::ack_bits::AckBits;
 use crate::session::send_window::Fates;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_record::SLOTS_MAX;
@@ -37,7 +37,7 @@ enum End {
 pub(super) struct ShownLane {
     rows: ClientRows,
     waiting: WaitingRows,
-    paced: PacedRows,
+    paced: RateLimitedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately, or told exactly: they are told with each state until they are
     /// there, so that they are never nowhere.
@@ -52,7 +52,7 @@ impl ShownLane {
         ShownLane {
             rows: ClientRows::default(),
             waiting: WaitingRows::new(),
-            paced: PacedRows::new(),
+            paced: RateLimitedRows::new(),
             gone: GoneRows::new(),
             given: SlotSet::default(),
             sent: SentDatagrams::new(),
@@ -70,7 +70,7 @@ impl ShownLane {
     }
 
     /// The client has told which datagrams have come. Returns what has become of those of which it was not known.
-    pub(super) fn acknowledge(&mut self, received: Received, now: Instant) -> Fates {
+    pub(super) fn acknowledge(&mut self, received: AckBits, now: Instant) -> Fates {
         let ShownLane { rows, waiting, gone, sent, .. } = self;
         sent.settle(received, now, |datagram| {
             let SettledDatagram { tick, has_come, runs, gone: told_gone } = datagram;
@@ -105,7 +105,7 @@ impl ShownLane {
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
-        self.paced.follow(&self.rows, of.paces, of.tick, |slot| self.waiting.add(slot));
+        self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -150,7 +150,7 @@ impl ShownLane {
             Some(name) if name.owner != owner => rows.give(slot, owner, of.tick),
             Some(_) => {}
         }
-        if rows.has_news(slot, changed, of.changes.before) && paced.is_due(slot, rows, of.paces, of.tick) {
+        if rows.has_news(slot, changed, of.changes.before) && paced.is_due(slot, rows, of.row_rates, of.tick) {
             waiting.add(slot);
         }
     }

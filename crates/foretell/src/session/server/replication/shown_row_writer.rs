@@ -1,7 +1,7 @@
 //! Rows on their way into a datagram, and what is noted of each that is told: one by one, or a block at a time.
 
 use super::client_rows::ClientRows;
-use super::paced_rows::PacedRows;
+use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
 use super::shown_datagram::{RecordToTell, RecordWriter};
@@ -10,7 +10,7 @@ use super::slot_set::{BLOCK, SlotRun};
 /// Tells rows to one client.
 pub(super) struct ShownRowWriter<'a, 'b, 'c> {
     pub rows: &'a mut ClientRows,
-    pub paced: &'a mut PacedRows,
+    pub paced: &'a mut RateLimitedRows,
     pub sent: &'a mut SentDatagrams,
     pub of: &'a ShownContext<'a>,
     pub to: RecordWriter<'b, 'c>,

@@ -151,8 +151,8 @@ fn of_block(slots: u16) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::super::client_rows::RowName;
-    use super::super::paces::Paces;
     use super::super::recent_changes::RecentChanges;
+    use super::super::row_rates::RowRates;
     use super::*;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
@@ -203,8 +203,8 @@ mod tests {
         cutoff: f32,
         given: &SlotSet,
     ) -> Vec<u16> {
-        let (changes, paces) = (RecentChanges::new(), Paces::every(1));
-        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, paces: &paces, limits: None };
+        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
+        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given };
         Urgency::default().rank(&of, claims, most, &mut ranking);
@@ -258,9 +258,15 @@ mod tests {
         let on = Below { of: key(1).entity };
         [(0, ME), (2, PlayerId::SERVER)].into_iter().for_each(|(nth, owner)| rows.set(of(nth, owner), &on));
         state.settle(Tick::new(1));
-        let (changes, paces) = (RecentChanges::new(), Paces::every(1));
-        let shown =
-            ShownContext { player: ME, tick: NOW, state: &state, changes: &changes, paces: &paces, limits: None };
+        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
+        let shown = ShownContext {
+            player: ME,
+            tick: NOW,
+            state: &state,
+            changes: &changes,
+            row_rates: &row_rates,
+            limits: None,
+        };
         let mut urgency = Urgency::default();
         urgency.look(&shown);
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();

@@ -11,7 +11,7 @@ use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms}
 use crate::session::server::replication::exact_rows::ExactRows;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
-use crate::session::server::replication::paces::Paces;
+use crate::session::server::replication::row_rates::RowRates;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
@@ -78,7 +78,7 @@ struct Client {
     newest_own: u32,
     /// Which rows of others were told exactly in that state.
     exact: Vec<u16>,
-    received: Option<Received>,
+    received: Option<AckBits>,
     /// By number: the row that has it, whose it is, and from which state to which.
     names: BTreeMap<u32, (RowKey, PlayerId, [u32; 2])>,
     /// By state and number: the rounded rows that were told.
@@ -133,7 +133,7 @@ impl Client {
         let rows = self.read(flight);
         if rows.is_some() {
             let number = flight.number;
-            self.received = Some(self.received.map_or(Received::first(number), |received| received.with(number)));
+            self.received = Some(self.received.map_or(AckBits::first(number), |received| received.with(number)));
         }
         for (nth, facts) in (0..).zip(&flight.exact).filter(|(_, facts)| facts.is_some_and(|(owner, _)| owner != ME)) {
             self.note(nth, flight.tick, *facts);
@@ -200,7 +200,7 @@ struct Scene {
     changes: RecentChanges,
     client: Client,
     flights: Vec<Flight>,
-    paces: Paces,
+    row_rates: RowRates,
     /// Whether the client is to have its own rows.
     sees_own: bool,
     authority: SharedMode,
@@ -224,7 +224,7 @@ impl Scene {
             changes: RecentChanges::new(),
             client: Client::default(),
             flights: Vec::new(),
-            paces: Paces::every(1),
+            row_rates: RowRates::every(1),
             sees_own: schema.component(SHIP).audience() == Audience::All,
             authority: SharedMode::new(schema, TickRate::default()),
             grid: EntityGrid::default(),
@@ -273,11 +273,11 @@ impl Scene {
         let mut datagrams = Vec::new();
         let (now, all) = (Tick::new(tick), self.all());
         let there: Vec<bool> = all.iter().map(|facts| facts.is_some_and(|(owner, _)| owner != ME)).collect();
-        self.changes.update(now, &self.state, &self.paces);
+        self.changes.update(now, &self.state, &self.row_rates);
         self.exact_max.into_iter().for_each(|most| self.choose(now, most));
-        let Scene { state, paces, lane, view, interest, chosen, .. } = self;
+        let Scene { state, row_rates, lane, view, interest, chosen, .. } = self;
         let limits = self.exact_max.map(|_| Limits { view, interest, exact: chosen });
-        let of = ShownContext { player: ME, tick: now, state, changes: &self.changes, paces, limits };
+        let of = ShownContext { player: ME, tick: now, state, changes: &self.changes, row_rates, limits };
         self.encoded.begin(of.tick, state.versions().slots());
         lane.note(&of);
         lane.sort();
@@ -340,7 +340,7 @@ proptest! {
         exact_max in prop_oneof![Just(None), Just(Some(0))],
     ) {
         let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
-        let (mut scene, mut dice) = (Scene { paces: Paces::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
+        let (mut scene, mut dice) = (Scene { row_rates: RowRates::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
                 scene.change(&mut dice, with_owner);

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 /// Players of whom the world hears with its next step.
 #[derive(Debug, Default)]
-pub(crate) struct Turnover {
+pub(crate) struct JoinLeaveLog {
     /// Ascending by player.
     joined: Vec<Newcomer>,
     /// Ascending by player.
     left: Vec<Leaver>,
 }
 
-impl Turnover {
+impl JoinLeaveLog {
     pub(super) fn note_joined(&mut self, newcomer: Newcomer) {
         let at = self.joined.partition_point(|before| before.player < newcomer.player);
         self.joined.insert(at, newcomer);

@@ -8,19 +8,19 @@ use crate::world::{ComponentId, Schema};
 use alloc::vec::Vec;
 
 /// How many ticks apart the turns are of the rows of each component.
-pub(super) struct Paces {
+pub(super) struct RowRates {
     ticks: Vec<u32>,
 }
 
-impl Paces {
-    pub(super) fn new(schema: &Schema, rate: TickRate) -> Paces {
-        Paces { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
+impl RowRates {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> RowRates {
+        RowRates { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
     }
 
     /// The same of all components.
     #[cfg(test)]
-    pub(super) fn every(ticks: u32) -> Paces {
-        Paces { ticks: vec![ticks; 256] }
+    pub(super) fn every(ticks: u32) -> RowRates {
+        RowRates { ticks: vec![ticks; 256] }
     }
 
     /// Whether rows of this component are told less often than with each state.

@@ -17,15 +17,15 @@ use alloc::vec::Vec;
 const LEAST: u32 = 1000;
 
 /// Lives as long as the session.
-pub(super) struct MessageLink {
+pub(super) struct ClientMessages {
     exchange: MessageExchange,
     allowance: Allowance,
 }
 
-impl MessageLink {
+impl ClientMessages {
     /// Of a session that begins in this tick.
-    pub(super) fn new(messages: &Messages, begins: Tick) -> MessageLink {
-        MessageLink { exchange: MessageExchange::of_client(messages, begins.get()), allowance: Allowance::new() }
+    pub(super) fn new(messages: &Messages, begins: Tick) -> ClientMessages {
+        ClientMessages { exchange: MessageExchange::of_client(messages, begins.get()), allowance: Allowance::new() }
     }
 
     pub(super) fn stats(&self) -> MessageStats {
@@ -69,7 +69,7 @@ impl MessageLink {
 
     /// Sends what may be sent now. Returns how many bytes those are.
     pub(super) fn send(&mut self, now: Instant, ticket: u8, settings: &GameSettings, outbox: &mut Outbox) -> u64 {
-        let MessageLink { exchange, allowance, .. } = self;
+        let ClientMessages { exchange, allowance, .. } = self;
         let most = settings.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
         let kinds = &settings.rules.messages;

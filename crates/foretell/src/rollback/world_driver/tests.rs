@@ -10,7 +10,7 @@ const HORIZON: u32 = 16;
 /// A world, what is known of it, and its history.
 struct Played {
     world: Marbles,
-    cursor: WorldCursor,
+    cursor: WorldDriver,
     history: History<Push>,
     /// The rows of others, with what has changed since the tick before.
     proxies: Rows,
@@ -22,7 +22,7 @@ impl Played {
         let schema = Marbles::schema();
         let mut world = Marbles::default();
         world.marbles.insert(MINE, Marble { at: 0 });
-        let cursor = WorldCursor::new(&schema, ME, TickRate::default());
+        let cursor = WorldDriver::new(&schema, ME, TickRate::default());
         let (history, proxies) = (History::new(&schema, HORIZON), Rows::new(&schema));
         let mut played = Played { world, cursor, history, proxies };
         played.history.begin(Tick::ZERO);

@@ -21,7 +21,7 @@ pub(in crate::session::server) struct LocalLook<'a> {
 }
 
 /// The eyes of a player who sits at the server. Its memory is used again.
-pub(in crate::session) struct LocalSight {
+pub(in crate::session) struct HostSight {
     grid: EntityGrid,
     interest: InterestQuery,
     /// What was in view in the state before, where not everything is.
@@ -32,9 +32,9 @@ pub(in crate::session) struct LocalSight {
     places: Vec<usize>,
 }
 
-impl LocalSight {
-    pub fn new() -> LocalSight {
-        LocalSight {
+impl HostSight {
+    pub fn new() -> HostSight {
+        HostSight {
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
             view: EntitiesInView::of_nothing(),
@@ -61,7 +61,7 @@ impl LocalSight {
 
     fn look_around(&mut self, player: PlayerId, at: LocalLook<'_>) {
         let LocalLook { tick, state, authority, settings } = at;
-        let LocalSight { grid, interest, view, of, .. } = self;
+        let HostSight { grid, interest, view, of, .. } = self;
         let since = core::mem::replace(of, tick);
         let versions = state.versions().versions().iter().enumerate();
         let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);

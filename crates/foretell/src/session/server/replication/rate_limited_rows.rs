@@ -1,24 +1,24 @@
 //! Rows of kinds that are told at most a few times per second: which have changed and wait for their turn.
 
 use super::client_rows::ClientRows;
-use super::paces::Paces;
+use super::row_rates::RowRates;
 use super::slot_set::SlotSet;
 use crate::time::Tick;
 
 /// The rows of one client that wait for their turn. Lives as long as the place.
 #[derive(Clone, Debug)]
-pub(super) struct PacedRows {
+pub(super) struct RateLimitedRows {
     early: SlotSet,
 }
 
-impl PacedRows {
-    pub(super) fn new() -> PacedRows {
-        PacedRows { early: SlotSet::default() }
+impl RateLimitedRows {
+    pub(super) fn new() -> RateLimitedRows {
+        RateLimitedRows { early: SlotSet::default() }
     }
 
     /// A row has to be told as it is in the state of `now`, or later in its next turn: whether now.
-    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, paces: &Paces, now: Tick) -> bool {
-        let is_due = is_due(slot, rows, paces, now);
+    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, row_rates: &RowRates, now: Tick) -> bool {
+        let is_due = is_due(slot, rows, row_rates, now);
         if !is_due {
             self.early.insert(slot);
         }
@@ -26,10 +26,10 @@ impl PacedRows {
     }
 
     /// Calls `tell` with those whose turn it is.
-    pub(super) fn follow(&mut self, rows: &ClientRows, paces: &Paces, now: Tick, mut tell: impl FnMut(u32)) {
+    pub(super) fn follow(&mut self, rows: &ClientRows, row_rates: &RowRates, now: Tick, mut tell: impl FnMut(u32)) {
         let mut next = 0;
         while let Some(slot) = self.early.next_from(next) {
-            if is_due(slot, rows, paces, now) {
+            if is_due(slot, rows, row_rates, now) {
                 self.early.remove(slot);
                 tell(slot);
             }
@@ -53,8 +53,8 @@ impl PacedRows {
 }
 
 /// Whether a row is not early, if it is told as it is in the state of `now`.
-fn is_due(slot: u32, rows: &ClientRows, paces: &Paces, now: Tick) -> bool {
-    rows.name(slot).is_some_and(|name| paces.are_due(name.key.component, slot, rows.told(slot), now))
+fn is_due(slot: u32, rows: &ClientRows, row_rates: &RowRates, now: Tick) -> bool {
+    rows.name(slot).is_some_and(|name| row_rates.are_due(name.key.component, slot, rows.told(slot), now))
 }
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
 
     /// In which of the ticks from 100 on a row is told that is written to in these.
     fn told(ticks: u32, slot: u32, changes: impl Fn(u32) -> bool) -> Vec<u32> {
-        let (paces, mut paced) = (Paces::every(ticks), PacedRows::new());
+        let (row_rates, mut paced) = (RowRates::every(ticks), RateLimitedRows::new());
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 0));
         let mut rows = ClientRows::default();
         rows.resize(16);
@@ -75,8 +75,8 @@ mod tests {
         let mut told = Vec::new();
         for tick in 100..160 {
             let now = Tick::new(tick);
-            let mut is_told = changes(tick) && paced.is_due(slot, &rows, &paces, now);
-            paced.follow(&rows, &paces, now, |_| is_told = true);
+            let mut is_told = changes(tick) && paced.is_due(slot, &rows, &row_rates, now);
+            paced.follow(&rows, &row_rates, now, |_| is_told = true);
             if is_told {
                 rows.note_told(slot, now, false);
                 paced.note_told(slot);

@@ -1,8 +1,8 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::changes_to_others::ChangesToOthers;
+use super::client_past::ClientPast;
 use super::history::{History, Slot};
-use super::others_in_step::OthersInStep;
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// Which state the caller's world is in, and what of it is known.
 ///
 /// Invariant: `published` are the rows that the world has published up to state `at`, settled.
-pub(super) struct WorldCursor {
+pub(super) struct WorldDriver {
     schema: Schema,
     rate: TickRate,
     /// Whose entities its steps move.
@@ -30,10 +30,10 @@ pub(super) struct WorldCursor {
     adopting: Rows,
 }
 
-impl WorldCursor {
+impl WorldDriver {
     /// Of a world in which the entities of `player` alone are predicted.
-    pub(super) fn new(schema: &Schema, player: PlayerId, rate: TickRate) -> WorldCursor {
-        WorldCursor {
+    pub(super) fn new(schema: &Schema, player: PlayerId, rate: TickRate) -> WorldDriver {
+        WorldDriver {
             schema: schema.clone(),
             rate,
             predicted: PredictionSet::own(player),
@@ -73,7 +73,7 @@ impl WorldCursor {
     }
 
     /// Takes over what another cursor knows of the same world.
-    pub(super) fn follow(&mut self, former: &WorldCursor) {
+    pub(super) fn follow(&mut self, former: &WorldDriver) {
         self.published.copy_rows(&former.published);
     }
 
@@ -167,8 +167,8 @@ impl WorldCursor {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersInStep<'a> {
-        OthersInStep { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> ClientPast<'a> {
+        ClientPast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

@@ -3,7 +3,7 @@
 
 use super::authoritative_state::AuthoritativeState;
 use super::authority::SharedMode;
-pub(in crate::session) use super::replication::LocalSight;
+pub(in crate::session) use super::replication::HostSight;
 use super::replication::{InterestSettings, LocalLook};
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, Entity, PlayerId, Rows, StepOutput};
@@ -45,7 +45,7 @@ impl LocalStep<'_> {
     }
 
     /// What of that state the player sees: as much as a client of theirs would be told.
-    pub fn look(&self, sight: &mut LocalSight, into: &mut Rows) {
+    pub fn look(&self, sight: &mut HostSight, into: &mut Rows) {
         let LocalStep { player, tick, state, authority, interest_settings: settings, .. } = *self;
         sight.look(player, LocalLook { tick, state, authority, settings }, into);
     }

@@ -13,7 +13,7 @@ const TOLD_TIMES: usize = 4;
 
 /// Which of the server's datagrams have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Received {
+pub(crate) struct AckBits {
     /// The number of the newest.
     newest: u16,
     /// Bit *n* of all the words is set if the one that is *n* + 1 older has come.
@@ -22,10 +22,10 @@ pub(crate) struct Received {
     fresh: [u16; TOLD_TIMES],
 }
 
-impl Received {
+impl AckBits {
     /// The first has come.
-    pub(crate) fn first(number: u16) -> Received {
-        Received { newest: number, ..Received::default() }
+    pub(crate) fn first(number: u16) -> AckBits {
+        AckBits { newest: number, ..AckBits::default() }
     }
 
     /// How many words are told: all that hold something that is not told often enough, one at least.
@@ -73,7 +73,7 @@ impl Received {
     }
 
     /// One more has come.
-    pub(crate) fn with(mut self, number: u16) -> Received {
+    pub(crate) fn with(mut self, number: u16) -> AckBits {
         match number.wrapping_sub(self.newest) {
             0 => {}
             ahead @ 1..=LATE_MAX => {
@@ -87,7 +87,7 @@ impl Received {
                 self.fresh[0] = self.fresh[0].max(behind.wrapping_neg());
             }
             // Nothing had come for so long that it can't be told whether it is older.
-            _ => self = Received::first(number),
+            _ => self = AckBits::first(number),
         }
         self
     }
@@ -130,15 +130,15 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    fn of(numbers: impl IntoIterator<Item = u16>) -> Option<Received> {
-        numbers.into_iter().fold(None, |received: Option<Received>, number| {
-            Some(received.map_or(Received::first(number), |received| received.with(number)))
+    fn of(numbers: impl IntoIterator<Item = u16>) -> Option<AckBits> {
+        numbers.into_iter().fold(None, |received: Option<AckBits>, number| {
+            Some(received.map_or(AckBits::first(number), |received| received.with(number)))
         })
     }
 
     /// As it is read by the other end, and how many bits it takes.
-    fn told(mut received: Received) -> (Received, usize) {
-        let (mut bytes, mut read) = (Vec::new(), Received::default());
+    fn told(mut received: AckBits) -> (AckBits, usize) {
+        let (mut bytes, mut read) = (Vec::new(), AckBits::default());
         let mut writer = BitWriter::new(&mut bytes);
         received.stream(&mut writer).expect("writing never fails");
         let bits = writer.bit_len();
@@ -167,7 +167,7 @@ mod tests {
 
         #[test]
         fn whatever_is_read_is_told_again_in_the_same_way(bytes in prop::collection::vec(any::<u8>(), 200)) {
-            let mut read = Received::default();
+            let mut read = AckBits::default();
             read.stream(&mut BitReader::new(&bytes)).expect("there are bits enough");
             let (again, _) = told(read);
             prop_assert_eq!((again.newest, again.before), (read.newest, read.before));
@@ -175,7 +175,7 @@ mod tests {
 
         #[test]
         fn what_was_sent_after_the_newest_may_still_come(newest: u16, before: [u32; WORDS_MAX], ahead in 1_u16..=0x8000) {
-            let (received, number) = (Received { newest, before, ..Received::default() }, newest.wrapping_add(ahead));
+            let (received, number) = (AckBits { newest, before, ..AckBits::default() }, newest.wrapping_add(ahead));
             prop_assert!(!received.has(number) && !received.is_newer_than(number));
         }
     }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_number_half_a_round_away_is_neither_lost_nor_a_fault() {
-        let received = Received::first(0);
+        let received = AckBits::first(0);
         assert_eq!([0x8000, 0x8001, 0x7fff].map(|number| received.is_newer_than(number)), [false, true, false]);
         let far =
             [1024, 0_u16.wrapping_sub(1024), 1025, 0_u16.wrapping_sub(1025)].map(|number| received.with(number).newest);

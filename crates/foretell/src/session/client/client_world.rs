@@ -16,7 +16,7 @@ use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
-pub(super) struct LocalWorld<W: World> {
+pub(super) struct ClientWorld<W: World> {
     pub player: PlayerId,
     pub snapshots: Snapshots,
     pub prediction: Prediction<W>,
@@ -24,9 +24,9 @@ pub(super) struct LocalWorld<W: World> {
     pub presentation: Presentation,
 }
 
-impl<W: World> LocalWorld<W> {
-    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> LocalWorld<W> {
-        LocalWorld {
+impl<W: World> ClientWorld<W> {
+    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> ClientWorld<W> {
+        ClientWorld {
             player,
             snapshots,
             prediction: Prediction::new(moment.settings, player),
@@ -42,7 +42,7 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// What there was of an earlier session ends.
-    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, log: &mut UpdateLog) {
+    pub(super) fn follow(&mut self, former: Option<&mut ClientWorld<W>>, log: &mut UpdateLog) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
@@ -69,7 +69,7 @@ impl<W: World> LocalWorld<W> {
 
     /// What is shown is made of the first, and changes the second.
     fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a, W>, &'a mut Presentation) {
-        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
         (Sources::new(moment, &prediction.timeline, snapshots, authority), presentation)
     }
 
@@ -117,7 +117,7 @@ impl<W: World> LocalWorld<W> {
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
-        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.window(&Sources::new(moment, &prediction.timeline, snapshots, authority));
         let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
@@ -181,7 +181,7 @@ impl<W: World> LocalWorld<W> {
     pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
         let (sources, presentation) = self.split(moment);
         presentation.hide_changes(&sources, &moment.settings.curves);
-        let LocalWorld { player, prediction, snapshots, authority, presentation } = self;
+        let ClientWorld { player, prediction, snapshots, authority, presentation } = self;
         let timeline = &prediction.timeline;
         AuthorityHandoff { moment, timeline, snapshots, authority, presentation }.settle(*player, events);
     }
