@@ -136,7 +136,7 @@ const FOLDERS: [Folder; 14] = [
             &["exact_rows", "host_sight"],
             &["exact_choice"],
             &["snapshot_source"],
-            &["delta_set", "snapshot_lists"],
+            &["exact_lane", "snapshot_lists"],
             &["shown_context"],
             &["shown_datagram", "urgency"],
             &["gone_rows", "rate_limited_rows"],

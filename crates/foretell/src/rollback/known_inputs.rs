@@ -4,14 +4,10 @@ use super::others_inputs::{OthersInputs, RelayedInput};
 use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
 use alloc::vec::Vec;
-use core::time::Duration;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
 /// states.
 pub const INPUTS_KEPT: u32 = 1024;
-
-/// In how long a guessed input decays to the neutral one when nothing is told any more.
-const GUESS_DECAYS_IN: Duration = Duration::from_millis(150);
 
 /// What the step of one tick was given.
 #[derive(Clone, Debug)]
@@ -83,7 +79,7 @@ impl<I: Input> KnownInputs<I> {
     pub(super) fn new(horizon: u32, rate: TickRate) -> KnownInputs<I> {
         KnownInputs {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
-            others: OthersInputs::new(horizon, rate.ticks_in(GUESS_DECAYS_IN)),
+            others: OthersInputs::new(horizon, rate),
             has_none: false,
             canonical: Vec::new(),
             news: false,

@@ -1,11 +1,15 @@
 //! The inputs of other players: what the authority has told of them, and the guess where it has told nothing.
 
-use crate::time::{Tick, TickRing};
+use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{INPUTS_AHEAD_MAX, Input, InputStatus, PlayerId, PlayerInput};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// Of how many players inputs are remembered; more are not predicted.
 const PLAYERS_MAX: usize = 256;
+
+/// In how long a guessed input decays to the neutral one when nothing is told any more.
+const GUESS_DECAYS_IN: Duration = Duration::from_millis(150);
 
 /// What the authority has told of one input.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,8 +41,9 @@ pub(super) struct OthersInputs<I> {
 }
 
 impl<I: Input> OthersInputs<I> {
-    pub(super) fn new(horizon: u32, decay_ticks: u32) -> OthersInputs<I> {
-        OthersInputs { players: Vec::new(), horizon, decay_ticks: decay_ticks.max(1) }
+    /// None yet; those of `horizon` ticks are remembered.
+    pub(super) fn new(horizon: u32, rate: TickRate) -> OthersInputs<I> {
+        OthersInputs { players: Vec::new(), horizon, decay_ticks: rate.ticks_in(GUESS_DECAYS_IN).max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
@@ -134,7 +139,8 @@ mod tests {
     }
 
     fn relayed(told: &[(u32, RelayedInput<Push>)]) -> OthersInputs<Push> {
-        let mut relayed = OthersInputs::new(64, 10);
+        // Ten ticks in 150 ms.
+        let mut relayed = OthersInputs::new(64, TickRate::hz(70));
         let told = told.iter().map(|(tick, told)| (Tick::new(*tick), *told));
         relayed.tell(Tick::new(100), THEM, Tick::new(108), told);
         relayed

@@ -1,6 +1,6 @@
 //! How much a client may be sent: a number of bytes per second, and no more under way than the link takes without a queue.
 
-use super::packet::DATAGRAM_MAX;
+use super::datagram::DATAGRAM_MAX;
 use super::send_window::{Fates, SendWindow};
 use crate::time::Instant;
 use core::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! Reads heads alone; neither end of a session needs it.
 
+use super::datagram::{DatagramKind, InputHead, ShownHead};
 use super::greeting::Hello;
-use super::packet::{DatagramKind, InputHead, ShownHead};
 use super::refused::Refused;
 use super::snapshot_head::SnapshotHead;
 use crate::time::Tick;

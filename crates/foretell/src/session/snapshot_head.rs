@@ -2,7 +2,7 @@
 
 use super::authority_codec::{ANSWERS_MAX, Answer};
 use super::baseline_ref::BaselineRef;
-use super::packet::NAMED_TICKS_BACK;
+use super::datagram::NAMED_TICKS_BACK;
 use super::step_events::STEP_EVENT_TICKS_BACK;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};

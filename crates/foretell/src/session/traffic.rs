@@ -4,12 +4,12 @@
 //! needs it.
 
 use super::authority_codec::read_holder;
-use super::packet::{DatagramKind, ShownHead};
+use super::datagram::{DatagramKind, ShownHead};
 use super::relay_codec::RelayLine;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
 use super::shown_codec::ShownCodec;
-use super::shown_record::{RecordKind, RecordsBefore};
+use super::shown_row_head::{RecordKind, RecordsBefore};
 use super::snapshot_head::SnapshotHead;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::Tick;

@@ -4,7 +4,7 @@ use super::authority::{Carried, HeldEntities};
 use super::game_settings::GameSettings;
 use super::link::OutgoingStepMessages;
 use crate::rollback::{INPUTS_KEPT, Timeline};
-use crate::session::packet::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};

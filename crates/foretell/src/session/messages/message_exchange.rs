@@ -7,7 +7,7 @@ use super::outgoing::{Outgoing, SendError};
 use super::piece::write_piece;
 use crate::session::ack_bits::AckBits;
 use crate::session::allowance::Allowance;
-use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
 use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;

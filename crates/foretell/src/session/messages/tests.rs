@@ -6,7 +6,7 @@ use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::{PIECE_BYTES, Piece, PieceName};
 use crate::session::allowance::{Allowance, Budget};
-use crate::session::packet::{DATAGRAM_MAX, DatagramKind};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
 use crate::wire::{BitReader, BitWriter, Malformed};

@@ -8,7 +8,7 @@ use super::admission::Member;
 use super::inputs::InputBuffer;
 use super::peer::Peer;
 use crate::rollback::RelayedInput;
-use crate::session::packet::DATAGRAM_MAX;
+use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::relay_codec::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
 use crate::wire::{BitWriter, EncodedBits};

@@ -130,7 +130,7 @@ impl PeerMessages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::packet::DatagramKind;
+    use crate::session::datagram::DatagramKind;
     use crate::wire::{BitReader, BitWriter};
     use crate::world::Message;
     use serde::{Deserialize, Serialize};

@@ -19,7 +19,7 @@ use super::tick_schedule::TickSchedule;
 use super::update_log::UpdateLog;
 use super::update_report::{LateInput, ServerEvent};
 use super::view_age::{LookbackTerms, ViewSample};
-use crate::session::packet::DatagramKind;
+use crate::session::datagram::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};

@@ -1,6 +1,6 @@
 //! What became of the own inputs: those that the server substituted, and when they may come late because of the own clock.
 
-use crate::session::packet::NAMED_TICKS_BACK;
+use crate::session::datagram::NAMED_TICKS_BACK;
 use crate::session::snapshot_head::SubstitutedRange;
 use crate::time::Tick;
 use alloc::collections::VecDeque;

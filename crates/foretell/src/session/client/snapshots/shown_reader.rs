@@ -2,10 +2,10 @@
 //! rows that it was told.
 
 use crate::session::client::initial_capacity::FEW;
-use crate::session::delta_bases::DeltaBases;
 use crate::session::row_codec::{GoneRecord, RowCodec};
+use crate::session::shown_bases::ShownBases;
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
@@ -65,7 +65,7 @@ pub(super) struct ShownReader {
     codec: ShownCodec,
     /// By number.
     names: Vec<Option<RowName>>,
-    told: DeltaBases,
+    told: ShownBases,
     read: ReadDatagram,
 }
 
@@ -75,7 +75,7 @@ impl ShownReader {
         ShownReader {
             codec: ShownCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
-            told: DeltaBases::new(),
+            told: ShownBases::new(),
             read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, is_lacking: false },
         }
     }

@@ -1,6 +1,6 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
-use crate::session::packet::DatagramKind;
+use crate::session::datagram::DatagramKind;
 use crate::session::refused::Refused;
 use crate::session::{Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;

@@ -1,8 +1,8 @@
 //! The roster by itself: places, tickets and nonces, without a server around it.
 
 use super::{Capacity, Roster, RosterChange};
+use crate::session::datagram::{DatagramKind, PROTOCOL_VERSION};
 use crate::session::greeting::{Hello, Welcome};
-use crate::session::packet::{DatagramKind, PROTOCOL_VERSION};
 use crate::session::refused::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};

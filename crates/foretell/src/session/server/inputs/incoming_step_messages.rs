@@ -1,7 +1,7 @@
 //! The messages of one player that are part of steps: from when they come to the step that has them.
 
+use crate::session::datagram::NAMED_TICKS_BACK;
 use crate::session::messages::{StepList, StepMessage};
-use crate::session::packet::NAMED_TICKS_BACK;
 use crate::session::snapshot_head::{LATE_MESSAGES_MAX, LateMessage};
 use crate::time::Tick;
 use crate::world::{Messages, PlayerId, ReceivedMessage};

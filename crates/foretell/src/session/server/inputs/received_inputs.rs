@@ -2,8 +2,8 @@
 
 use crate::session::ack_bits::AckBits;
 use crate::session::authority_codec::{AuthorityCodec, Shared};
+use crate::session::datagram::{InputHead, presented_time, stream_presented};
 use crate::session::messages::StepList;
-use crate::session::packet::{InputHead, presented_time, stream_presented};
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed, read_change};

@@ -3,7 +3,7 @@
 //! What each datagram touches stands together: a state for each row, four bytes long.
 
 use super::slot_set::{BLOCK, SlotRun, SlotSet};
-use crate::session::shown_record::{RecordHead, RecordKind};
+use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
 use alloc::vec::Vec;

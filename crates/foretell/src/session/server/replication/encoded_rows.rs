@@ -3,9 +3,9 @@
 
 use super::encodings_by_base::EncodingsByBase;
 use super::slot_set::{BLOCK, SlotRun};
-use crate::session::delta_bases::{BASE_AGE_MAX, DeltaBases};
+use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_record::FirstBits;
+use crate::session::shown_row_head::FirstBits;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::{Row, Schema};
@@ -49,7 +49,7 @@ pub(super) struct EncodedRows {
     /// By the number of the block; `None` where not all of its rows are told against the same state.
     blocks: EncodingsByBase<Option<EncodedBlock>>,
     block_bytes: Vec<u8>,
-    told: DeltaBases,
+    told: ShownBases,
     /// Of those that are told against an older state.
     against: Lengths,
     /// How many bits one of them took on average in the state before.
@@ -75,7 +75,7 @@ impl EncodedRows {
             rows: EncodingsByBase::new(),
             blocks: EncodingsByBase::new(),
             block_bytes: Vec::new(),
-            told: DeltaBases::new(),
+            told: ShownBases::new(),
             against: Lengths::default(),
             usual_bits: None,
         }

@@ -1,12 +1,12 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
 mod client_rows;
-mod delta_set;
 mod encoded_rows;
 mod encodings_by_base;
 mod entities_in_view;
 mod entity_grid;
 mod exact_choice;
+mod exact_lane;
 mod exact_rows;
 mod gone_rows;
 mod host_sight;

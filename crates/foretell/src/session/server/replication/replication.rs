@@ -3,11 +3,11 @@
 //! What is exact makes all of that of one state, by itself or with a snapshot that the client has said to have, so that a join, a
 //! resync and a correction need nothing but the newest one.
 
-use super::delta_set::{DeltaSet, ExactScope};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
+use super::exact_lane::{ExactLane, ExactScope};
 use super::interest_query::{InterestQuery, Viewer};
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
@@ -20,7 +20,7 @@ use super::step_event_log::ToldEvents;
 use super::urgency::Urgency;
 use crate::session::authority_codec::HeldEntity;
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
-use crate::session::packet::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
 use crate::session::row_codec::RowCodec;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId};
@@ -58,7 +58,7 @@ pub(crate) struct SendReport {
 pub(crate) struct Replication {
     codec: RowCodec,
     /// What the snapshot that is being written tells.
-    delta: DeltaSet,
+    delta: ExactLane,
     holders: Vec<HeldEntity>,
     /// Where the entities of the state are, and which of them are in view of the client that it is written for.
     grid: EntityGrid,
@@ -75,7 +75,7 @@ impl Replication {
     pub(crate) fn new(schema: &Schema, rate: TickRate) -> Replication {
         Replication {
             codec: RowCodec::new(schema),
-            delta: DeltaSet::default(),
+            delta: ExactLane::default(),
             holders: Vec::new(),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
@@ -236,7 +236,7 @@ impl Replication {
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
         let shown_rows = shown_in(*player, snapshot, changes, row_rates, limits(view, interest, exact));
-        let DeltaSet { baseline, check, told, gone } = delta;
+        let ExactLane { baseline, check, told, gone } = delta;
         let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;

@@ -2,9 +2,9 @@
 
 use super::encoded_rows::{EncodedBlock, EncodedRow, EncodedRows};
 use super::slot_set::BLOCK;
-use crate::session::packet::DATAGRAM_MAX;
+use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 

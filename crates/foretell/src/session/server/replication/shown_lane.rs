@@ -20,7 +20,7 @@ use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::send_window::Fates;
 use crate::session::server::row_versions::RowVersion;
-use crate::session::shown_record::SLOTS_MAX;
+use crate::session::shown_row_head::SLOTS_MAX;
 use crate::time::{Instant, Tick};
 
 /// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.

@@ -3,7 +3,7 @@
 use super::entities_in_view::GoneKey;
 use super::snapshot_source::SnapshotSource;
 use crate::session::authority_codec::{HeldEntity, write_holder};
-use crate::session::packet::DATAGRAM_MAX;
+use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::step_events::StepEvent;
 use crate::time::Tick;

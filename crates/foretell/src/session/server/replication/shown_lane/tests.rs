@@ -14,7 +14,7 @@ use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::row_rates::RowRates;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_record::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};

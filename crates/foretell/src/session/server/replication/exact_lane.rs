@@ -20,7 +20,7 @@ pub(super) struct ExactScope<'a> {
 
 /// What one snapshot tells exactly of the rows. Its memory is used again.
 #[derive(Default)]
-pub(super) struct DeltaSet {
+pub(super) struct ExactLane {
     pub baseline: Option<Tick>,
     /// The check of all rows that the client is told exactly.
     pub check: u32,
@@ -37,7 +37,7 @@ struct Candidate {
     is_known: bool,
 }
 
-impl DeltaSet {
+impl ExactLane {
     /// Nothing.
     pub(super) fn choose_none(&mut self) {
         self.baseline = None;

@@ -24,14 +24,14 @@ struct BaseState {
 /// Its memory is used again; it takes four bytes for each number of a row and each of 96 ticks, and the words that were told in
 /// these.
 #[derive(Clone, Debug)]
-pub(crate) struct DeltaBases {
+pub(crate) struct ShownBases {
     states: Vec<BaseState>,
 }
 
-impl DeltaBases {
-    pub(crate) fn new() -> DeltaBases {
+impl ShownBases {
+    pub(crate) fn new() -> ShownBases {
         let state = BaseState { tick: Tick::ZERO, places: Vec::new(), words: Vec::new() };
-        DeltaBases { states: alloc::vec![state; KEPT_TICKS] }
+        ShownBases { states: alloc::vec![state; KEPT_TICKS] }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -92,12 +92,12 @@ mod tests {
 
     #[test]
     fn a_row_is_there_until_ninety_six_ticks_later_another_state_is_and_an_older_one_does_not_replace_it() {
-        let mut ring = DeltaBases::new();
+        let mut ring = ShownBases::new();
         let mut set = |tick, slot, value| ring.set(Tick::new(tick), slot, 2, |words| words.fill(value));
         [(100, 3, 7), (100, 5, 8), (101, 3, 9), (5, 3, 1)]
             .into_iter()
             .for_each(|(tick, slot, value)| set(tick, slot, value));
-        let get = |ring: &DeltaBases, tick, slot| ring.get(Tick::new(tick), slot, 2).map(|words| words[1]);
+        let get = |ring: &ShownBases, tick, slot| ring.get(Tick::new(tick), slot, 2).map(|words| words[1]);
         assert_eq!(
             [(100, 3), (100, 5), (101, 3), (101, 5), (100, 4), (5, 3), (4, 3), (100, 6)]
                 .map(|(tick, slot)| get(&ring, tick, slot)),
