@@ -56,4 +56,8 @@ impl World for TimedCrowd {
     fn adopt(&mut self, rows: &Rows) {
         self.crowd.adopt(rows);
     }
+
+    fn adopt_known(&mut self, rows: &Rows) {
+        self.crowd.adopt_known(rows);
+    }
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// Which state the caller's world is in, and what of it is known.
 ///
-/// Invariant: `published` are the rows that the world has published up to state `at`, settled.
+/// Invariant: `published` are the rows that the world has published up to state `at`, and what it was given of others, settled.
 pub(super) struct WorldDriver {
     schema: Schema,
     rate: TickRate,
@@ -72,7 +72,7 @@ impl WorldDriver {
         &self.published
     }
 
-    /// Takes over what another cursor knows of the same world.
+    /// Takes over what another driver knows of the same world.
     pub(super) fn follow(&mut self, former: &WorldDriver) {
         self.published.copy_rows(&former.published);
     }

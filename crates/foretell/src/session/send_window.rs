@@ -17,9 +17,9 @@ const WINDOW_LEAST: f64 = 256.0;
 const NEXT_TO_NOTHING: f64 = 300.0;
 /// The window grows by so much of it per round trip at first,
 const GROWS_FIRST: f64 = 1.0;
-/// and by so much since there was too much; by so much more with each round trip in which it was used and nothing waited. But by no
-/// more than would wait for [`QUEUED`] on a link that is full already, as that is seen only a round trip later, or than
-/// [`WINDOW_LEAST`]: without this, five of two thousand slow links have a queue of more than 150 ms, with it none.
+/// and by so much since there was too much; by so much more with each round trip in which it was used and nothing waited. But where
+/// that is more than [`WINDOW_LEAST`] and than [`GROWS_WARY`], by no more than would wait for [`QUEUED`] on a link that is full already,
+/// as that is seen only a round trip later: without this, four of six hundred slow links have a queue of more than 150 ms, with it none.
 const GROWS: f64 = 0.1;
 /// Nothing has waited where it was less than this share of what is too long.
 const CALM: f64 = 0.2;

@@ -9,7 +9,7 @@ pub trait Simulate {
     type Input: Input;
 
     /// Simulates exactly one tick: state n and the inputs of tick n make state n + 1. Players that are not in
-    /// [`Step::inputs`] are not to be moved (gap policy *hold*), nor are entities whose role is [`Role::Proxy`]:
+    /// [`Step::inputs`] are not to be moved (gap policy *hold*), nor are entities whose role is [`Role::Proxy`](super::Role::Proxy):
     /// [`Table::simulated`](super::Table::simulated) has the others.
     ///
     /// It reads nothing but the world and its argument, so that a state that was saved and loaded goes on bit by bit as if it
@@ -69,8 +69,9 @@ pub trait World: Simulate {
     /// else stays.
     fn adopt(&mut self, rows: &Rows);
 
-    /// The same of rows that are known already as published: the next [`publish`](World::publish) need not name them. A client writes
-    /// what it shows of others into its world by this, before each step; the default is [`adopt`](World::adopt).
+    /// The same of rows that are taken for published already: the next [`publish`](World::publish) need not name them, but whatever else
+    /// changes by them, as the other components of an entity that is another player's by now. A client writes what it shows of others
+    /// into its world by this, before each step; the default is [`adopt`](World::adopt).
     fn adopt_known(&mut self, rows: &Rows) {
         self.adopt(rows);
     }

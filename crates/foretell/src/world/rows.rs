@@ -71,12 +71,6 @@ impl Rows {
         found.unwrap_or_else(|| panic!("{} is not in the session's schema", core::any::type_name::<S>())).first
     }
 
-    /// How many entities have a state of this type, of which the first component is known.
-    pub(super) fn count_of<S: State>(&self, first: usize) -> usize {
-        let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
-        self.tables[first..last].iter().map(|table| table.entities.len()).sum()
-    }
-
     /// Sets a row, creating it where there is none. Soonest done for one after another, ascending.
     ///
     /// # Panics

@@ -8,7 +8,15 @@ impl Rows {
     /// # Panics
     /// When the schema does not have this type of state.
     pub fn count<S: State>(&self) -> usize {
-        self.count_of::<S>(self.first_of::<S>())
+        let first = self.first_of::<S>();
+        let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
+        (first..last).map(|component| self.component(ComponentId::nth(component)).len()).sum()
+    }
+
+    /// Whether so many entities have a state of this type, of which the first component is known, with all that it consists of.
+    pub(super) fn has_count<S: State>(&self, first: usize, count: usize) -> bool {
+        let mut counts = (first..first + S::COMPONENTS).map(|nth| self.component(ComponentId::nth(nth)).len());
+        if S::IS_CHOICE { counts.sum::<usize>() == count } else { counts.all(|of_one| of_one == count) }
     }
 
     /// Removes the rows of an entity's state of this type, as [`remove`](Rows::remove) does; what it has of other types stays.

@@ -240,7 +240,7 @@ impl<S: State> Table<S> {
         for (at, state) in self.states.iter().enumerate() {
             rows.set_from(first, self.at(at).of, state);
         }
-        if rows.count_of::<S>(first) != self.len() {
+        if !rows.has_count::<S>(first, self.len()) {
             let is_of = |key: RowKey| (first..first + S::COMPONENTS).contains(&usize::from(key.component.0));
             rows.retain(|key, _| !is_of(key) || self.entities.binary_search(&key.entity).is_ok());
         }
@@ -305,15 +305,13 @@ impl<S: State> Table<S> {
         let found = self.find_from(next, row.entity);
         match found {
             Ok(at) => {
-                self.marks[at] |= !is_known && !self.is_row(at, nth, row);
+                // The other components are the new owner's, too, and of an enum another one is gone: nobody has said that.
+                let says_more = S::IS_CHOICE || S::COMPONENTS > 1 && self.owners[at] != row.owner;
+                self.marks[at] |= (!is_known || says_more) && !self.is_row(at, nth, row);
                 self.states[at].adopt(nth, row.words);
                 self.owners[at] = row.owner;
             }
-            Err(_) => {
-                if let Some(state) = S::read(nth, row.words) {
-                    self.insert(row.owned(), state);
-                }
-            }
+            Err(_) => S::read(nth, row.words).into_iter().for_each(|state| self.insert(row.owned(), state)),
         }
         let (Ok(at) | Err(at)) = found;
         at
@@ -354,12 +352,18 @@ impl<S: State + Clone> WorldPart for Table<S> {
                 components::<S>(first).for_each(|component| rows.remove(RowKey { component, entity }));
             }
         }
-        for at in 0..self.marks.len() {
-            if core::mem::take(&mut self.marks[at]) {
-                rows.set_from(first, self.at(at).of, &self.states[at]);
+        // Most entities rest, which is seen of many at once.
+        for start in (0..self.marks.len()).step_by(32) {
+            let block = start..self.marks.len().min(start + 32);
+            if self.marks[block.clone()].iter().fold(false, |any, mark| any | mark) {
+                for at in block {
+                    if core::mem::take(&mut self.marks[at]) {
+                        rows.set_from(first, self.at(at).of, &self.states[at]);
+                    }
+                }
             }
         }
-        if rows.count_of::<S>(first) != self.len() {
+        if !rows.has_count::<S>(first, self.len()) {
             self.publish_all(first, rows);
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct AuthoritativeState {
     past: RewindHistory,
     /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
     changed_outside: EntityMap<Tick>,
+    /// None of these ticks is before this one.
+    outside_since: Tick,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
     contacts: EntityMap<Tick>,
 }
@@ -33,6 +35,7 @@ impl AuthoritativeState {
             parents: Parents::new(schema),
             past: RewindHistory::new(schema, RewindTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
+            outside_since: Tick::ZERO,
             contacts: EntityMap::new(),
         }
     }
@@ -135,7 +138,10 @@ impl AuthoritativeState {
         }
         let any = !(self.rows.changed().is_empty() && self.rows.removed().is_empty());
         self.settle(tick.next());
-        self.changed_outside.retain(|_, at| tick.since(*at) <= EVENT_TICKS_BACK);
+        if tick.since(self.outside_since) > EVENT_TICKS_BACK {
+            self.changed_outside.retain(|_, at| tick.since(*at) <= EVENT_TICKS_BACK);
+            self.outside_since = self.changed_outside.values().iter().min().copied().unwrap_or(tick);
+        }
         self.forget_oldest_outside();
         any
     }

@@ -201,7 +201,7 @@ impl<I: Input> Pipeline<I> {
             self.totals.hits.note(&receipt);
             self.log.note_receipt(receipt);
         }
-        if roster.settle_turnover() {
+        if roster.settle_join_leave_log() {
             exact.note_unforeseen(tick.next());
         }
         self.messages().tell_receipts(told);

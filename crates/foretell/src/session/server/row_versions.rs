@@ -1,6 +1,6 @@
 //! When each published row has last changed, and what was removed: what has to be told to whoever has an earlier state.
 //!
-//! Invariant: `stamps` names the published rows, in their order.
+//! Invariant: `versions` names the published rows, in their order.
 
 use crate::session::baseline_ref::row_hash;
 use crate::time::Tick;
@@ -97,12 +97,15 @@ impl RowVersions {
     /// Takes in what has changed in `rows` since the last time: they are `state` now. Whether none have come or gone.
     pub(super) fn note(&mut self, rows: &Rows, state: Tick) -> bool {
         let (mut is_same_set, mut next) = (self.versions.len() == rows.len(), 0);
-        let mut are_given = false;
+        let (mut of, mut before, mut are_given) = (None, 0, false);
         for key in rows.changed() {
             // Mostly they were changed in their order.
             let Some(row) = rows.get_near(*key, &mut next) else { continue };
             // And mostly the same rows are there as before.
-            let mut at = rows.count_before(key.component) + next - 1;
+            if of.replace(key.component) != Some(key.component) {
+                before = rows.count_before(key.component);
+            }
+            let mut at = before + next - 1;
             if self.versions.get(at).is_none_or(|version| version.key != *key) {
                 let Ok(found) = self.find(*key) else {
                     is_same_set = false;

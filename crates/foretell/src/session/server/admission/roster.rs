@@ -95,7 +95,7 @@ impl<P> Roster<P> {
     }
 
     /// The world has heard who has joined and left. Whether anybody has.
-    pub(crate) fn settle_turnover(&mut self) -> bool {
+    pub(crate) fn settle_join_leave_log(&mut self) -> bool {
         self.join_leave_log.clear()
     }
 

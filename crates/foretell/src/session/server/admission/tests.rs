@@ -136,7 +136,7 @@ fn who_is_silent_is_lost_and_then_gone_and_may_come_back_in_between() {
     assert_eq!(changes(&mut roster), ["1 returned"]);
     roster.disconnect(HOME);
     assert_eq!(changes(&mut roster), ["1 lost"]);
-    roster.settle_turnover();
+    roster.settle_join_leave_log();
     // The clock of the first run stands at 10 s.
     (20..=140).for_each(|half| roster.notice_silence(Instant::from_micros(half * 500_000), TIMEOUT, KEEP));
     assert_eq!(changes(&mut roster), ["1 left, lost: true"]);
@@ -160,7 +160,7 @@ fn who_was_greeted_and_never_hears_it_is_refused_for_a_while_and_the_world_never
     changes(&mut roster);
     run_between(&mut roster, 9, 10);
     assert_eq!(changes(&mut roster), ["1 refused: TimedOut"]);
-    assert!(!roster.settle_turnover() && roster.members().is_empty());
+    assert!(!roster.settle_join_leave_log() && roster.members().is_empty());
     for second in 11..39 {
         run_between(&mut roster, second, second);
         hello(&mut roster, HOME, 77, None);
@@ -176,7 +176,7 @@ fn who_was_greeted_and_never_hears_it_is_refused_for_a_while_and_the_world_never
 fn who_has_joined_and_never_plays_is_refused_and_the_world_hears_that_they_have_left() {
     let mut roster = roster();
     join(&mut roster, HOME, 77);
-    roster.settle_turnover();
+    roster.settle_join_leave_log();
     changes(&mut roster);
     run_to(&mut roster, 10);
     assert_eq!(changes(&mut roster), ["player 1 refused: TimedOut", "1 left, lost: false"]);
