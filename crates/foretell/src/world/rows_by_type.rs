@@ -13,7 +13,7 @@ impl Rows {
         (first..last).map(|component| self.component(ComponentId::nth(component)).len()).sum()
     }
 
-    /// Whether so many entities have a state of this type, of which the first component is known, with all that it consists of.
+    /// Whether exactly `count` entities have a state of this type, of which the first component is known, and each all of its components.
     pub(super) fn has_count<S: State>(&self, first: usize, count: usize) -> bool {
         let mut counts = (first..first + S::COMPONENTS).map(|nth| self.component(ComponentId::nth(nth)).len());
         if S::IS_CHOICE { counts.sum::<usize>() == count } else { counts.all(|of_one| of_one == count) }

@@ -172,6 +172,8 @@ impl LastSpan {
     /// The span around a point.
     #[inline]
     pub(crate) fn get(&mut self, ticks: Ticks, curve: Curve, at: TickTime, rate: TickRate) -> Option<&Span> {
+        // Who is not between two states leaves the last span to the others.
+        ticks[AFTER]?;
         let of = Some((ticks, curve, at));
         if self.of != of {
             (self.of, self.span) = (of, Span::new(ticks, at, rate, curve));

@@ -126,7 +126,7 @@ impl<'a> RowSamples<'a> {
     /// Where a row of these states comes from that is shown at the point.
     #[inline]
     pub(crate) fn source(&self) -> PoseSource {
-        if self.has_next() {
+        if self.of[AFTER].is_some() {
             return PoseSource::Interpolated;
         }
         beyond(self.seconds_beyond())
@@ -167,12 +167,6 @@ impl<'a> RowSamples<'a> {
         let is_next = || self.of[AFTER].is_none_or(|(_, next)| next == words);
         let is_same = || self.of.iter().flatten().all(|(_, other)| *other == words);
         self.rests || component.says_no_velocity(words) && is_next() && is_same()
-    }
-
-    /// Whether there is a state after the point.
-    #[inline]
-    pub(crate) fn has_next(&self) -> bool {
-        self.of[AFTER].is_some()
     }
 
     /// The ticks of the states.
@@ -251,7 +245,7 @@ impl<'a> RowSamples<'a> {
     }
 }
 
-/// So many seconds beyond the last state, from 0 on.
+/// Where a row comes from that is this far beyond the last state, from 0 on.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most an hour")]
 fn beyond(seconds: f64) -> PoseSource {
     PoseSource::Extrapolated(Duration::from_nanos((seconds.min(3600.0) * 1e9) as u64))

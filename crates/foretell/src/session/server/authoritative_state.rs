@@ -214,6 +214,22 @@ mod tests {
     }
 
     #[test]
+    fn each_change_outside_of_steps_is_forgotten_when_it_is_too_old_whatever_came_before_it() {
+        let mut state = state_with(1);
+        state.settle_changes_outside(Tick::new(5), |_, _| {});
+        for (nth, tick) in [(1, 605), (2, 1500)] {
+            test_states::set(&mut state.rows, test_states::key(SHIP, entity(nth)), 1);
+            state.settle_changes_outside(Tick::new(tick), |_, _| {});
+        }
+        let mut kept_at = |tick| {
+            state.settle_changes_outside(Tick::new(tick), |_, _| {});
+            state.kept()
+        };
+        let ends = [605, 1500].map(|tick| tick + EVENT_TICKS_BACK);
+        assert_eq!([ends[0], ends[0] + 1, ends[1], ends[1] + 1].map(&mut kept_at), [2, 1, 1, 0]);
+    }
+
+    #[test]
     fn of_too_many_changes_outside_of_steps_the_newest_are_named() {
         let mut state = state_with(4000);
         state.settle_changes_outside(Tick::new(1), |_, _| {});

@@ -236,10 +236,7 @@ impl<'a> ComponentWindow<'a> {
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());
         }
-        let span = match samples.has_next() {
-            true => self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate),
-            false => None,
-        };
+        let span = self.span.get(samples.ticks(), drawing.curve, samples.at, samples.rate);
         Some(samples.draw(self.schema, drawing.curve, span, into))
     }
 
