@@ -71,9 +71,6 @@ impl FirstBits {
     /// There is one.
     const RECORD: FirstBits = FirstBits { bits: 1, width: 1 };
 
-    /// One that follows the one before it, and is told against a state that is as old.
-    pub(crate) const NEXT_ALIKE: FirstBits = FirstBits { bits: 0b1111, width: 4 };
-
     pub(crate) fn write(self, to: &mut BitBatch<'_, '_>) {
         to.put(self.bits, self.width);
     }
@@ -129,26 +126,26 @@ impl RecordsBefore {
     #[inline]
     pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut BitBatch<'_, '_>, codec: &RowCodec) {
         first.write(to);
-        self.next = head.slot + 1;
-        match head.kind {
-            RecordKind::Against { age_ticks } => self.age_ticks = age_ticks,
-            RecordKind::Whole => {}
-            RecordKind::Named { key, owner } => {
-                let is_given = owner != key.entity.spawned_for();
-                to.write_with(|writer| {
-                    codec.write_key(writer, key);
-                    writer.put(u64::from(is_given), 1);
-                    if is_given {
-                        writer.small(&mut u32::from(owner.get())).expect("writing never fails");
-                    }
-                });
-            }
+        self.note(head);
+        if let RecordKind::Named { key, owner } = head.kind {
+            let is_given = owner != key.entity.spawned_for();
+            to.write_with(|writer| {
+                codec.write_key(writer, key);
+                writer.put(u64::from(is_given), 1);
+                if is_given {
+                    writer.small(&mut u32::from(owner.get())).expect("writing never fails");
+                }
+            });
         }
     }
 
-    /// This many records follow that [are alike](FirstBits::NEXT_ALIKE).
-    pub(crate) fn note_alike(&mut self, count: u32) {
-        self.next += count;
+    /// This one stands before the next.
+    #[inline]
+    pub(crate) fn note(&mut self, head: &RecordHead) {
+        self.next = head.slot + 1;
+        if let RecordKind::Against { age_ticks } = head.kind {
+            self.age_ticks = age_ticks;
+        }
     }
 
     /// The inverse of [`write`](RecordsBefore::write).
@@ -231,7 +228,7 @@ mod tests {
                 let bits = joined.bit_len() - len;
                 prop_assert_eq!(head.bits(first, &codec), bits);
                 if head.slot == previous.next && head.kind == (RecordKind::Against { age_ticks: previous.age_ticks }) {
-                    prop_assert_eq!((bits, first), (4, FirstBits::NEXT_ALIKE));
+                    prop_assert_eq!(bits, 4);
                 }
             }
             joined.finish();

@@ -2,7 +2,7 @@
 //!
 //! What each datagram touches stands together: a state for each row, four bytes long.
 
-use super::slot_set::{BLOCK, SlotRun, SlotSet};
+use super::slot_set::{BLOCK, CHUNK, ChunkSlots, SlotSet, block_indices};
 use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
@@ -17,17 +17,17 @@ pub(super) struct RowName {
 
 /// A state, or none, which is before all states.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-struct MaybeTick(u32);
+pub(super) struct MaybeTick(pub u32);
 
 impl MaybeTick {
     const NONE: MaybeTick = MaybeTick(0);
 
     /// The last tick of all is taken for the one before it.
-    const fn some(tick: Tick) -> MaybeTick {
+    pub const fn some(tick: Tick) -> MaybeTick {
         MaybeTick(tick.get().saturating_add(1))
     }
 
-    fn get(self) -> Option<Tick> {
+    pub fn get(self) -> Option<Tick> {
         self.0.checked_sub(1).map(Tick::new)
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct ClientRows {
 impl ClientRows {
     /// Numbers are below `slots`; there is room for whole blocks of them.
     pub fn resize(&mut self, slots: usize) {
-        let slots = slots.next_multiple_of(BLOCK as usize);
+        let slots = slots.next_multiple_of(CHUNK as usize);
         let ClientRows { names, since, told, has, .. } = self;
         if names.len() < slots {
             names.resize(slots, None);
@@ -83,6 +83,11 @@ impl ClientRows {
         &self.unknown
     }
 
+    /// Those that were last told to rest.
+    pub fn resting(&self) -> &SlotSet {
+        &self.rests
+    }
+
     /// The newest state in which it was told, as far as that is not known to be lost.
     pub fn told(&self, slot: u32) -> Option<Tick> {
         self.told[slot as usize].get()
@@ -96,7 +101,7 @@ impl ClientRows {
     /// For how many ticks up to the state of `now` those of a block wait for what is newer than that, at least one.
     #[inline]
     pub fn ages(&self, first: u32, now: Tick) -> [u32; BLOCK as usize] {
-        let block = SlotRun { first, count: BLOCK }.indices();
+        let block = block_indices(first);
         let (told, since) = (&self.told[block.clone()], &self.since[block]);
         core::array::from_fn(|nth| {
             let MaybeTick(from) = if told[nth] == MaybeTick::NONE { since[nth] } else { told[nth] };
@@ -159,28 +164,35 @@ impl ClientRows {
         self.may_be_there.insert(slot);
     }
 
-    /// A whole block is; of which some rest.
+    /// Those are; `resting` are all of the chunk that rest.
     #[inline]
-    pub fn note_block_told(&mut self, first: u32, tick: Tick, resting: u16) {
-        self.told[SlotRun { first, count: BLOCK }.indices()].fill(MaybeTick::some(tick));
-        self.rests.set_block(first, resting);
-        self.may_be_there.set_block(first, u16::MAX);
+    pub fn note_chunk_told(&mut self, those: ChunkSlots, tick: Tick, resting: u64) {
+        let tick = MaybeTick::some(tick);
+        if those.is_whole() {
+            self.told[those.indices()].fill(tick);
+        } else {
+            those.iter().for_each(|slot| self.told[slot as usize] = tick);
+        }
+        self.rests.set_chunk(those, resting);
+        self.may_be_there.set_chunk(those, !0);
     }
 
-    /// The client has these as they were in the state of `tick`. Those that were another's before that state, or other rows with the
+    /// The client has those as they were in the state of `tick`. Those that were another's before that state, or other rows with the
     /// same number, it does not.
-    pub fn note_come(&mut self, run: SlotRun, tick: Tick) {
+    pub fn note_come(&mut self, those: ChunkSlots, tick: Tick) {
         let tick = MaybeTick::some(tick);
-        let since = &self.since[run.indices()];
-        for (has, since) in self.has[run.indices()].iter_mut().zip(since) {
-            *has = if *since <= tick { (*has).max(tick) } else { *has };
+        let come = |has: &mut MaybeTick, since: MaybeTick| *has = if since <= tick { (*has).max(tick) } else { *has };
+        let (has, since) = (&mut self.has[those.indices()], &self.since[those.indices()]);
+        if those.is_whole() {
+            has.iter_mut().zip(since).for_each(|(has, since)| come(has, *since));
+        } else {
+            those.iter().map(|slot| (slot % CHUNK) as usize).for_each(|nth| come(&mut has[nth], since[nth]));
         }
-        let mut next = run.first;
-        while let Some(slot) = self.unknown.next_from(next).filter(|slot| run.slots().contains(slot)) {
+        let unknown = self.unknown.chunk(those.first).slots & those.slots;
+        for slot in (ChunkSlots { slots: unknown, ..those }).iter() {
             if self.has[slot as usize] != MaybeTick::NONE {
                 self.unknown.remove(slot);
             }
-            next = slot + 1;
         }
     }
 
@@ -195,12 +207,10 @@ impl ClientRows {
         is_newest
     }
 
-    /// The state in which the client has all rows of a block, if that is one.
+    /// In which states the client has those of a chunk.
     #[inline]
-    pub fn has_block(&self, first: u32) -> Option<Tick> {
-        let has = self.has.get(SlotRun { first, count: BLOCK }.indices())?;
-        let are_alike = has.iter().fold(0, |differing, other| differing | has[0].0 ^ other.0) == 0;
-        has[0].get().filter(|_| are_alike)
+    pub fn bases(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {
+        self.has[first as usize..].first_chunk().expect("there are whole chunks")
     }
 
     /// What stands before a row that is told against a state that is `age_ticks` older, or by itself.

@@ -1,11 +1,13 @@
 //! Rows as they are told to everybody who shows them: encoded once for each state and each older state that they are told
-//! against, and copied for each client: one by one, or a block of them at a time.
+//! against, and copied for each client: one by one, or those of a chunk together.
 
+use super::client_rows::MaybeTick;
 use super::encodings_by_base::EncodingsByBase;
-use super::slot_set::{BLOCK, SlotRun};
+use super::joined_rows::{Found, JoinedChunk, JoinedRows, fill_up};
+use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_row_head::FirstBits;
+use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::{Row, Schema};
@@ -31,14 +33,6 @@ pub(super) struct EncodedRow {
     start: usize,
 }
 
-/// Which bits of a block of rows to copy, which are all told against the same state: all but what stands before the first row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EncodedBlock {
-    pub age_ticks: u32,
-    pub bits: usize,
-    start: usize,
-}
-
 /// The rows of one state, as far as anybody was told. Its memory is used again.
 pub(super) struct EncodedRows {
     codec: ShownCodec,
@@ -46,9 +40,7 @@ pub(super) struct EncodedRows {
     bytes: Vec<u8>,
     /// By the number of the row.
     rows: EncodingsByBase<EncodedRow>,
-    /// By the number of the block; `None` where not all of its rows are told against the same state.
-    blocks: EncodingsByBase<Option<EncodedBlock>>,
-    block_bytes: Vec<u8>,
+    joined: JoinedRows,
     told: ShownBases,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -73,8 +65,7 @@ impl EncodedRows {
             of: Tick::ZERO,
             bytes: Vec::new(),
             rows: EncodingsByBase::new(),
-            blocks: EncodingsByBase::new(),
-            block_bytes: Vec::new(),
+            joined: JoinedRows::new(),
             told: ShownBases::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -83,16 +74,14 @@ impl EncodedRows {
 
     /// From now on those of this state, in which row numbers are below `slots`.
     pub(super) fn begin(&mut self, state: Tick, slots: usize) {
-        let blocks = slots.div_ceil(BLOCK as usize);
         if core::mem::replace(&mut self.of, state) == state {
             self.rows.reserve(slots);
-            self.blocks.reserve(blocks);
+            self.joined.reserve(slots);
             return;
         }
         self.bytes.clear();
-        self.block_bytes.clear();
         self.rows.clear(slots);
-        self.blocks.clear(blocks);
+        self.joined.clear(slots);
         let Lengths { count, bits } = core::mem::take(&mut self.against);
         self.usual_bits = bits.checked_div(count).or(self.usual_bits);
     }
@@ -173,46 +162,41 @@ impl EncodedRows {
         EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, rests, start }
     }
 
-    /// The bits of the block of rows that begins with this number, for one who has all of them as they were in the state `base`;
-    /// `None` where not all can be told against that. They are put together once.
+    /// The bits of some rows of a chunk, for one who has each as it was in one state; `None` where not all are told against that,
+    /// or nobody else is likely to have the same. They are put together once.
     #[inline]
-    pub(super) fn block<'a>(
+    pub(super) fn join<'a>(
         &mut self,
-        first: u32,
-        base: Tick,
+        those: ChunkSlots,
+        has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
-    ) -> Option<EncodedBlock> {
-        let age_ticks = self.age_ticks(base)?;
-        let known = self.blocks.get(first / BLOCK, Some(base));
-        known.unwrap_or_else(|| {
-            let block = self.join(SlotRun { first, count: BLOCK }, base, row);
-            let block = block.map(|(start, bits)| EncodedBlock { age_ticks, bits, start });
-            self.blocks.insert(first / BLOCK, Some(base), block);
-            block
-        })
+    ) -> Option<JoinedChunk> {
+        match self.joined.find(those, has) {
+            Found::Joined(known) => known,
+            Found::Full => None,
+            Found::Nothing => self.join_another(those, has, row),
+        }
     }
 
-    /// Puts the rows of a block together. Returns where they begin, and how many bits they take.
+    /// The same where nobody has asked for them.
     #[inline(never)]
-    fn join<'a>(&mut self, run: SlotRun, base: Tick, row: impl Fn(u32) -> RowToTell<'a>) -> Option<(usize, usize)> {
-        let mut rows = [None; BLOCK as usize];
-        for (encoded, slot) in rows.iter_mut().zip(run.slots()) {
-            *encoded = Some(self.encode(slot, Some(base), || row(slot))).filter(|encoded| encoded.age_ticks.is_some());
-            (*encoded)?;
-        }
-        let start = self.block_bytes.len();
-        let mut writer = BitWriter::new(&mut self.block_bytes);
-        let mut joined = BitBatch::new(&mut writer);
-        for (nth, row) in rows.into_iter().flatten().enumerate() {
-            if nth > 0 {
-                FirstBits::NEXT_ALIKE.write(&mut joined);
+    fn join_another<'a>(
+        &mut self,
+        those: ChunkSlots,
+        has: &[MaybeTick; CHUNK as usize],
+        row: impl Fn(u32) -> RowToTell<'a>,
+    ) -> Option<JoinedChunk> {
+        let mut rows = [None; CHUNK as usize];
+        for (to, slot) in rows.iter_mut().zip(those.iter()) {
+            let encoded = self.encode(slot, has[(slot % CHUNK) as usize].get(), || row(slot));
+            let kind = encoded.age_ticks.map(|age_ticks| RecordKind::Against { age_ticks });
+            *to = kind.map(|kind| (RecordHead { slot, kind }, encoded));
+            if to.is_none() {
+                return self.joined.add_apart(those, has);
             }
-            joined.put_bytes(&self.bytes[row.start..], row.bits as usize);
         }
-        let bits = joined.bit_len();
-        joined.finish();
-        fill_up(&mut self.block_bytes);
-        Some((start, bits))
+        let rows = rows.into_iter().map_while(|row| row);
+        self.joined.add(those, has, rows.map(|(head, row)| (head, &self.bytes[row.start..], row.bits)))
     }
 
     /// Appends the bits of a row that is encoded.
@@ -221,14 +205,8 @@ impl EncodedRows {
         to.put_bytes(&self.bytes[of.start..], of.bits as usize);
     }
 
-    /// And those of a block.
     #[inline]
-    pub(super) fn append_block(&self, of: EncodedBlock, to: &mut BitBatch<'_, '_>) {
-        to.put_bytes(&self.block_bytes[of.start..], of.bits);
+    pub(super) fn append_joined(&self, of: JoinedChunk, to: &mut BitBatch<'_, '_>) {
+        self.joined.append(of, to);
     }
-}
-
-/// Makes whole eights of them: so they are copied fast.
-fn fill_up(bytes: &mut Vec<u8>) {
-    bytes.resize(bytes.len().next_multiple_of(8), 0);
 }

@@ -12,6 +12,7 @@ mod gone_rows;
 mod host_sight;
 mod interest_query;
 mod interest_settings;
+mod joined_rows;
 mod rate_limited_rows;
 mod recent_changes;
 mod replica;

@@ -2,7 +2,7 @@
 
 use super::client_rows::ClientRows;
 use super::row_rates::RowRates;
-use super::slot_set::SlotSet;
+use super::slot_set::{ChunkSlots, SlotSet};
 use crate::time::Tick;
 
 /// The rows of one client that wait for their turn. Lives as long as the place.
@@ -43,11 +43,11 @@ impl RateLimitedRows {
         self.early.remove(slot);
     }
 
-    /// A whole block is.
+    /// Those are.
     #[inline]
-    pub(super) fn note_block_told(&mut self, first: u32) {
-        if self.early.block(first) != 0 {
-            self.early.set_block(first, 0);
+    pub(super) fn note_chunk_told(&mut self, those: ChunkSlots) {
+        if self.early.chunk(those.first).slots != 0 {
+            self.early.set_chunk(those, 0);
         }
     }
 }

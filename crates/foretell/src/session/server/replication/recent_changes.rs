@@ -15,12 +15,14 @@ pub(super) struct RecentChanges {
     of: Tick,
     pub before: Tick,
     pub since: Tick,
-    /// The numbers of those that have changed since the state before, and are told with each state.
+    /// The numbers of those that have changed since the state before.
+    moved: SlotSet,
+    /// Of these the ones that are told with each state.
     pub fresh: SlotSet,
-    /// And of those that are told less often.
+    /// Those that are told with each state, had changed in the state before, and have not since.
+    pub settled: SlotSet,
+    /// Those that are told less often, and have changed since one or the other.
     pub paced: SlotSet,
-    /// Where those stand that had changed in the state before, and have not since.
-    pub settled: Vec<u32>,
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,
 }
@@ -31,9 +33,10 @@ impl RecentChanges {
             of: Tick::ZERO,
             before: Tick::ZERO,
             since: Tick::ZERO,
+            moved: SlotSet::default(),
             fresh: SlotSet::default(),
+            settled: SlotSet::default(),
             paced: SlotSet::default(),
-            settled: Vec::with_capacity(ROOM),
             places: Vec::with_capacity(ROOM),
         }
     }
@@ -44,29 +47,29 @@ impl RecentChanges {
             return;
         }
         (self.of, self.before, self.since) = (tick, self.of, self.before);
-        let RecentChanges { before, since, fresh, paced, settled, places, .. } = self;
-        fresh.clear();
-        paced.clear();
-        settled.clear();
+        let RecentChanges { before, since, moved, fresh, settled, paced, places, .. } = self;
+        [&mut *moved, fresh, settled, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
         for (version, place) in state.versions().versions().iter().zip(0..) {
             if version.changed <= *since {
                 continue;
             }
             places.push(place);
-            if version.changed <= *before {
-                settled.push(place);
-            } else if row_rates.is_paced(version.key.component) {
-                paced.insert(version.slot);
-            } else {
-                fresh.insert(version.slot);
+            let has_moved = version.changed > *before;
+            if has_moved {
+                moved.insert(version.slot);
+            }
+            match row_rates.is_paced(version.key.component) {
+                true => paced.insert(version.slot),
+                false if has_moved => fresh.insert(version.slot),
+                false => settled.insert(version.slot),
             }
         }
     }
 
-    /// Which rows of a block are as they were in the state before.
+    /// Which rows of a chunk are as they were in the state before; the lowest bit is the first.
     #[inline]
-    pub fn resting(&self, first: u32) -> u16 {
-        !(self.fresh.block(first) | self.paced.block(first))
+    pub fn resting(&self, first: u32) -> u64 {
+        !self.moved.chunk(first).slots
     }
 }

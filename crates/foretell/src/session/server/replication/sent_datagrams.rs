@@ -1,6 +1,6 @@
 //! Which datagrams of states one client was sent, and what stood in each: until it is known whether they have come.
 
-use super::slot_set::SlotRun;
+use super::slot_set::{ChunkRun, ChunkSlots};
 use crate::session::ack_bits::AckBits;
 use crate::session::recent_extreme::RecentExtreme;
 use crate::session::send_window::Fates;
@@ -49,7 +49,7 @@ pub(super) struct SettledDatagram<'a> {
     pub tick: Tick,
     pub has_come: bool,
     /// The numbers of the rows that it told.
-    pub runs: vec_deque::Iter<'a, SlotRun>,
+    pub runs: vec_deque::Iter<'a, ChunkRun>,
     pub gone: vec_deque::Iter<'a, RowKey>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct SentDatagrams {
     /// In the order in which they were sent.
     sent: VecDeque<Sent>,
     /// What stands in them, in the same order.
-    runs: VecDeque<SlotRun>,
+    runs: VecDeque<ChunkRun>,
     gone: VecDeque<RowKey>,
     next: u16,
     /// How many bytes are under way.
@@ -121,22 +121,14 @@ impl SentDatagrams {
         }
     }
 
-    /// It tells this row, too.
+    /// It tells these rows, too.
     #[inline]
-    pub(super) fn note_row(&mut self, slot: u32) {
-        self.note_run(SlotRun { first: slot, count: 1 });
-    }
-
-    /// And these.
-    #[inline]
-    pub(super) fn note_run(&mut self, run: SlotRun) {
+    pub(super) fn note_told(&mut self, those: ChunkSlots) {
         let sent = self.sent.back_mut().expect("one is being written");
-        match self.runs.back_mut() {
-            Some(last) if sent.runs > 0 && last.first + last.count == run.first => last.count += run.count,
-            _ => {
-                self.runs.push_back(run);
-                sent.runs += 1;
-            }
+        let last = self.runs.back_mut().filter(|_| sent.runs > 0);
+        if !last.is_some_and(|last| last.extend(those)) {
+            self.runs.push_back(ChunkRun::of(those));
+            sent.runs += 1;
         }
     }
 
@@ -229,7 +221,7 @@ mod tests {
     fn send(sent: &mut SentDatagrams, ms: u32, slots: &[u32]) -> u16 {
         let number = sent.next_number();
         sent.begin(number, Tick::new(ms));
-        slots.iter().for_each(|slot| sent.note_row(*slot));
+        slots.iter().for_each(|slot| sent.note_told(ChunkSlots::one(*slot)));
         sent.note_sent(number, 100, at(ms));
         number
     }
@@ -243,8 +235,9 @@ mod tests {
             let (mut fates, mut received) = (BTreeMap::new(), None);
             let mut settle = |sent: &mut SentDatagrams, received: AckBits, ms: u32| {
                 sent.settle(received, at(ms), |mut datagram| {
-                    let run = *datagram.runs.next().expect("one row");
-                    assert_eq!(fates.insert(run.first, datagram.has_come), None, "one fate");
+                    let told = datagram.runs.next().and_then(|run| run.chunks().next()).expect("one row");
+                    let slot = told.iter().next().expect("one row");
+                    assert_eq!(fates.insert(slot, datagram.has_come), None, "one fate");
                 });
             };
             for (ms, has_come) in (0_u32..).zip(&came) {

@@ -1,10 +1,10 @@
 //! A datagram of shown rows while it is written: as many as have room.
 
-use super::encoded_rows::{EncodedBlock, EncodedRow, EncodedRows};
-use super::slot_set::BLOCK;
+use super::encoded_rows::{EncodedRow, EncodedRows};
+use super::joined_rows::JoinedChunk;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_head::{RecordHead, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 
@@ -101,16 +101,15 @@ impl RecordWriter<'_, '_> {
         fits
     }
 
-    /// Writes a block of rows, the first of which has this number. Whether they have found room.
+    /// Writes some rows of a chunk. Whether they have found room.
     #[inline]
-    pub(super) fn write_block(&mut self, first: u32, block: EncodedBlock) -> bool {
-        let head = RecordHead { slot: first, kind: RecordKind::Against { age_ticks: block.age_ticks } };
-        let first_bits = self.before.first_bits(&head);
-        let has_room = self.has_room(head.bits(first_bits, self.codec) + block.bits);
+    pub(super) fn write_joined(&mut self, chunk: JoinedChunk) -> bool {
+        let first_bits = self.before.first_bits(&chunk.head);
+        let has_room = self.has_room(chunk.head.bits(first_bits, self.codec) + chunk.bits);
         if has_room {
-            self.before.write(&head, first_bits, &mut self.bits, self.codec);
-            self.encoded.append_block(block, &mut self.bits);
-            self.before.note_alike(BLOCK - 1);
+            first_bits.write(&mut self.bits);
+            self.encoded.append_joined(chunk, &mut self.bits);
+            self.before = chunk.after;
         }
         has_room
     }

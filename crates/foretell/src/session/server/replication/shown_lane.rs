@@ -74,11 +74,11 @@ impl ShownLane {
         let ShownLane { rows, waiting, gone, sent, .. } = self;
         sent.settle(received, now, |datagram| {
             let SettledDatagram { tick, has_come, runs, gone: told_gone } = datagram;
-            for run in runs.copied() {
+            for told in runs.flat_map(|run| run.chunks()) {
                 if has_come {
-                    rows.note_come(run, tick);
+                    rows.note_come(told, tick);
                 } else {
-                    run.slots().filter(|slot| rows.note_lost(*slot, tick)).for_each(|slot| waiting.add(slot));
+                    told.iter().filter(|slot| rows.note_lost(*slot, tick)).for_each(|slot| waiting.add(slot));
                 }
             }
             gone.settle(tick, has_come, told_gone);
@@ -125,14 +125,18 @@ impl ShownLane {
     /// What has changed, where all is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
     fn note_changes(&mut self, of: &ShownContext<'_>) {
         let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
-        self.waiting.add_both(fresh, self.rows.present());
-        let mut next = 0;
-        while let Some(slot) = fresh.next_not_in(self.rows.present(), next) {
-            self.note_row(versions.place(slot), of);
-            next = slot + 1;
+        let ShownLane { rows, waiting, .. } = self;
+        waiting.add_both(fresh, rows.present());
+        // What is said to rest was told so after it had changed, or waits since then.
+        waiting.add_both_but(settled, rows.present(), rows.resting());
+        for of_changed in [fresh, settled] {
+            let mut next = 0;
+            while let Some(slot) = of_changed.next_not_in(self.rows.present(), next) {
+                self.note_row(versions.place(slot), of);
+                next = slot + 1;
+            }
         }
         paced.iter().for_each(|slot| self.note_row(versions.place(slot), of));
-        settled.iter().for_each(|place| self.note_row(*place as usize, of));
     }
 
     /// A row is to be seen: it waits, if it was not told as it is.

@@ -1,11 +1,14 @@
-//! Rows on their way into a datagram, and what is noted of each that is told: one by one, or a block at a time.
+//! Rows on their way into a datagram, and what is noted of each that is told: one by one, or those of a chunk together.
 
 use super::client_rows::ClientRows;
 use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
 use super::shown_datagram::{RecordToTell, RecordWriter};
-use super::slot_set::{BLOCK, SlotRun};
+use super::slot_set::ChunkSlots;
+
+/// So many rows fewer than would have room if all took the same most likely do.
+const OF_DIFFERENT_LENGTH: u32 = 2;
 
 /// Tells rows to one client.
 pub(super) struct ShownRowWriter<'a, 'b, 'c> {
@@ -45,25 +48,34 @@ impl ShownRowWriter<'_, '_, '_> {
         if has_room {
             self.rows.note_told(slot, self.of.tick, told.row.rests);
             self.paced.note_told(slot);
-            self.sent.note_row(slot);
+            self.sent.note_told(ChunkSlots::one(slot));
         }
         has_room
     }
 
-    /// Tells a block of rows, if the client has all of them as they were in one state, and all have room.
-    #[inline]
-    pub fn tell_block(&mut self, first: u32) -> bool {
-        let ShownRowWriter { rows, paced, sent, of, to } = self;
-        let base = rows.has_block(first);
-        let Some(block) = base.and_then(|base| to.encoded.block(first, base, |slot| of.row_to_tell(slot))) else {
-            return false;
-        };
-        let has_room = to.write_block(first, block);
-        if has_room {
-            rows.note_block_told(first, of.tick, of.changes.resting(first));
-            paced.note_block_told(first);
-            sent.note_run(SlotRun { first, count: BLOCK });
+    /// Tells those that have room, the lowest ones: together, if the client has each of them as it was in some state and other
+    /// clients may have the same, otherwise one by one. Returns how many.
+    pub fn tell_chunk(&mut self, those: ChunkSlots) -> u32 {
+        let ShownRowWriter { rows, of, to, .. } = self;
+        let joined = to.encoded.join(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
+        let Some(chunk) = joined else { return self.tell_each(those) };
+        if to.write_joined(chunk) {
+            rows.note_chunk_told(those, of.tick, of.changes.resting(those.first));
+            self.paced.note_chunk_told(those);
+            self.sent.note_told(those);
+            return those.count();
         }
-        has_room
+        // As many as have room, most likely; then those that have.
+        let have_room = those.count() as usize * to.bits_left() / chunk.bits;
+        let low = those
+            .lowest(u32::try_from(have_room).unwrap_or(0).saturating_sub(OF_DIFFERENT_LENGTH).min(those.count() - 1));
+        let told = if low.is_empty() { 0 } else { self.tell_chunk(low) };
+        if told == low.count() { told + self.tell_each(those.without(low)) } else { told }
+    }
+
+    /// One by one.
+    fn tell_each(&mut self, those: ChunkSlots) -> u32 {
+        let told = those.iter().take_while(|slot| self.tell(*slot)).count();
+        u32::try_from(told).expect("a chunk has few")
     }
 }

@@ -1,4 +1,4 @@
-//! Sets of numbers of rows, and runs of numbers.
+//! Sets of numbers of rows, and those of them that are treated together.
 
 use alloc::vec::Vec;
 use core::iter;
@@ -7,22 +7,108 @@ use core::ops::Range;
 /// How many consecutive numbers are a block; the first one is a multiple of this.
 pub(super) const BLOCK: u32 = 16;
 
-/// Numbers that follow each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct SlotRun {
-    pub first: u32,
-    pub count: u32,
+/// Where a block stands, to index with.
+#[inline]
+pub(super) fn block_indices(first: u32) -> Range<usize> {
+    first as usize..(first + BLOCK) as usize
 }
 
-impl SlotRun {
-    /// All of them, ascending.
-    pub fn slots(self) -> Range<u32> {
-        self.first..self.first + self.count
+/// How many consecutive numbers are a chunk; the first one is a multiple of this.
+pub(super) const CHUNK: u32 = u64::BITS;
+
+/// Some numbers of a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ChunkSlots {
+    /// The first number of the chunk.
+    pub first: u32,
+    /// Which of them; the lowest bit is the first.
+    pub slots: u64,
+}
+
+impl ChunkSlots {
+    /// One number.
+    #[inline]
+    pub fn one(slot: u32) -> ChunkSlots {
+        ChunkSlots { first: slot - slot % CHUNK, slots: bit(slot) }
     }
 
-    /// The same, to index with.
+    /// Whether they are all of the chunk: what is done with them is done faster then.
+    #[inline]
+    pub fn is_whole(self) -> bool {
+        self.slots == !0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.slots == 0
+    }
+
+    /// How many.
+    #[inline]
+    pub fn count(self) -> u32 {
+        self.slots.count_ones()
+    }
+
+    /// All of them, ascending.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        let ChunkSlots { first, slots: mut left } = self;
+        iter::from_fn(move || {
+            let slot = (left != 0).then(|| first + left.trailing_zeros())?;
+            left &= left - 1;
+            Some(slot)
+        })
+    }
+
+    /// So many of them, the lowest ones.
+    pub fn lowest(self, count: u32) -> ChunkSlots {
+        let others = (0..count).fold(self.slots, |left, _| left & left.wrapping_sub(1));
+        ChunkSlots { slots: self.slots & !others, ..self }
+    }
+
+    /// Those that are not among some others of the chunk.
+    pub fn without(self, others: ChunkSlots) -> ChunkSlots {
+        ChunkSlots { slots: self.slots & !others.slots, ..self }
+    }
+
+    /// Where the chunk stands, to index with.
+    #[inline]
     pub fn indices(self) -> Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
+        self.first as usize..(self.first + CHUNK) as usize
+    }
+}
+
+/// Chunks that follow each other, of each of which the same are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ChunkRun {
+    /// Those of the first.
+    those: ChunkSlots,
+    chunks: u32,
+}
+
+impl ChunkRun {
+    /// Of one chunk.
+    #[inline]
+    pub fn of(those: ChunkSlots) -> ChunkRun {
+        ChunkRun { those, chunks: 1 }
+    }
+
+    /// Those are meant too, where a run can say so: of its only chunk, or as many of the next one. Whether it can.
+    #[inline]
+    pub fn extend(&mut self, more: ChunkSlots) -> bool {
+        let ChunkRun { those, chunks } = self;
+        if more.first == those.first && *chunks == 1 {
+            those.slots |= more.slots;
+            return true;
+        }
+        let follows = more.slots == those.slots && more.first == those.first + *chunks * CHUNK;
+        *chunks += u32::from(follows);
+        follows
+    }
+
+    /// Those of each.
+    pub fn chunks(self) -> impl Iterator<Item = ChunkSlots> {
+        let ChunkRun { those: ChunkSlots { first, slots }, chunks } = self;
+        (0..chunks).map(move |nth| ChunkSlots { first: first + nth * CHUNK, slots })
     }
 }
 
@@ -94,12 +180,18 @@ impl SlotSet {
 
     /// Adds what is in both.
     pub fn add_both(&mut self, one: &SlotSet, other: &SlotSet) {
+        self.add_both_but(one, other, &SlotSet::default());
+    }
+
+    /// Adds what is in both, and not in the third.
+    pub fn add_both_but(&mut self, one: &SlotSet, other: &SlotSet, but: &SlotSet) {
         let count = one.words.len().min(other.words.len());
         if self.words.len() < count {
             self.words.resize(count, 0);
         }
-        let both = one.words.iter().zip(&other.words).map(|(one, other)| one & other);
-        self.words.iter_mut().zip(both).for_each(|(word, both)| *word |= both);
+        let but = but.words.iter().copied().chain(iter::repeat(0));
+        let added = one.words.iter().zip(&other.words).zip(but).map(|((one, other), but)| one & other & !but);
+        self.words.iter_mut().zip(added).for_each(|(word, added)| *word |= added);
     }
 
     /// How many are in both.
@@ -120,12 +212,17 @@ impl SlotSet {
         firsts.map(|first| (first, self.block(first))).filter(|(_, slots)| *slots != 0)
     }
 
-    /// Has these of a block from now on.
+    /// Which of a chunk it has.
     #[inline]
-    pub fn set_block(&mut self, first: u32, slots: u16) {
-        let shift = first % u64::BITS;
-        let word = self.word_mut(first);
-        *word = *word & !(u64::from(u16::MAX) << shift) | u64::from(slots) << shift;
+    pub fn chunk(&self, first: u32) -> ChunkSlots {
+        ChunkSlots { first, slots: self.word(first) }
+    }
+
+    /// Of those it has the ones that are in `others` too from now on.
+    #[inline]
+    pub fn set_chunk(&mut self, those: ChunkSlots, others: u64) {
+        let word = self.word_mut(those.first);
+        *word = *word & !those.slots | those.slots & others;
     }
 
     fn word(&self, slot: u32) -> u64 {
@@ -157,12 +254,28 @@ mod tests {
 
     proptest! {
         #[test]
+        fn runs_have_each_number_that_was_added(all in prop::collection::vec((0..6_u32, 0..4_usize), 1..40)) {
+            let patterns = [1, 3, 8, u64::MAX];
+            let (mut runs, mut expected): (Vec<ChunkRun>, _) = (Vec::new(), BTreeSet::new());
+            for (chunk, pattern) in all {
+                let those = ChunkSlots { first: chunk * CHUNK, slots: patterns[pattern] };
+                expected.extend(those.iter());
+                if !runs.last_mut().is_some_and(|last| last.extend(those)) {
+                    runs.push(ChunkRun::of(those));
+                }
+            }
+            let found: BTreeSet<_> = runs.iter().flat_map(|run| run.chunks()).flat_map(ChunkSlots::iter).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
         fn it_has_what_a_sorted_set_has(
             changes in prop::collection::vec((0..300_u32, any::<bool>()), 0..200),
             others in prop::collection::btree_set(0..400_u32, 0..100),
             from in 0..400_u32,
             block in 0..20_u32,
-            slots: u16,
+            slots: u64,
+            are_in: u64,
         ) {
             let (mut set, mut other, mut expected) = (SlotSet::default(), SlotSet::default(), BTreeSet::new());
             others.iter().for_each(|slot| other.insert(*slot));
@@ -172,10 +285,23 @@ mod tests {
             }
             let first = block * BLOCK;
             prop_assert!((0..BLOCK).all(|nth| set.block(first) & 1 << nth == u16::from(expected.contains(&(first + nth))) << nth));
-            set.set_block(first, slots);
-            for nth in 0..BLOCK {
-                if slots & 1 << nth > 0 { expected.insert(first + nth) } else { expected.remove(&(first + nth)) };
+            let those = ChunkSlots { first: first - first % CHUNK, slots };
+            set.set_chunk(those, are_in);
+            for nth in 0..CHUNK {
+                let slot = those.first + nth;
+                let is_meant = slots & 1 << nth > 0;
+                prop_assert_eq!(those.iter().any(|meant| meant == slot), is_meant);
+                prop_assert_eq!(ChunkSlots::one(slot), ChunkSlots { slots: 1 << nth, ..those });
+                if is_meant && are_in & 1 << nth > 0 {
+                    expected.insert(slot);
+                } else if is_meant {
+                    expected.remove(&slot);
+                }
             }
+            let low = those.lowest(those.count() / 2);
+            prop_assert_eq!(low.count(), those.count() / 2);
+            prop_assert!(low.iter().chain(those.without(low).iter()).eq(those.iter()));
+            prop_assert!(set.chunk(those.first).iter().eq(expected.range(those.first..those.first + CHUNK).copied()));
             prop_assert!(set.iter().eq(expected.iter().copied()));
             prop_assert_eq!((set.len(), set.is_empty()), (expected.len(), expected.is_empty()));
             prop_assert!((0..420).all(|slot| set.contains(slot) == expected.contains(&slot)));
@@ -184,6 +310,9 @@ mod tests {
             prop_assert_eq!(set.count_both(&other), expected.intersection(&others).count());
             let mut both = SlotSet::default();
             both.insert(7);
+            let mut none = SlotSet::default();
+            none.add_both_but(&set, &other, &other);
+            prop_assert!(none.is_empty());
             both.add_both(&set, &other);
             prop_assert!(both.iter().all(|slot| slot == 7 || expected.contains(&slot) && others.contains(&slot)));
             prop_assert_eq!(both.len(), expected.intersection(&others).filter(|slot| **slot != 7).count() + 1);

@@ -1,6 +1,6 @@
 //! Where the entities of a state are; made once for all clients.
 
-use super::slot_set::{BLOCK, SlotRun};
+use super::slot_set::{BLOCK, block_indices};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{Audience, Meaning};
@@ -50,6 +50,6 @@ impl SpatialIndex {
     /// Along each axis where those of a block are.
     #[inline]
     pub(super) fn block(&self, first: u32) -> [&[f64]; 3] {
-        [0, 1, 2].map(|axis| &self.axes[axis][SlotRun { first, count: BLOCK }.indices()])
+        [0, 1, 2].map(|axis| &self.axes[axis][block_indices(first)])
     }
 }

@@ -3,7 +3,7 @@
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
 use super::shown_row_writer::ShownRowWriter;
-use super::slot_set::{BLOCK, SlotSet};
+use super::slot_set::{CHUNK, SlotSet};
 use super::urgency::Ranking;
 use core::cmp::Reverse;
 
@@ -30,6 +30,11 @@ impl WaitingRows {
     /// Those that are in both are.
     pub(super) fn add_both(&mut self, one: &SlotSet, other: &SlotSet) {
         self.slots.add_both(one, other);
+    }
+
+    /// Those that are in both are, but for what is in the third.
+    pub(super) fn add_both_but(&mut self, one: &SlotSet, other: &SlotSet, but: &SlotSet) {
+        self.slots.add_both_but(one, other, but);
     }
 
     /// A row is not to be told after all.
@@ -77,16 +82,13 @@ impl WaitingRows {
     fn write_in_order(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         let mut next = 0;
         while let Some(slot) = self.slots.next_from(next) {
-            let all_wait = slot.is_multiple_of(BLOCK) && self.slots.block(slot) == u16::MAX;
-            if all_wait && to.tell_block(slot) {
-                self.slots.set_block(slot, 0);
-                next = slot + BLOCK;
-            } else if to.tell(slot) {
-                self.slots.remove(slot);
-                next = slot + 1;
-            } else {
-                return;
+            let those = self.slots.chunk(slot - slot % CHUNK);
+            let told = to.tell_chunk(those);
+            if told < those.count() {
+                return self.slots.set_chunk(those.lowest(told), 0);
             }
+            self.slots.set_chunk(those, 0);
+            next = those.first + CHUNK;
         }
     }
 

@@ -1,0 +1,208 @@
+//! Rows of a chunk as they are told together to everybody who is told the same of them: copied once for all of these clients, and
+//! for each at once.
+
+use super::client_rows::MaybeTick;
+use super::slot_set::{CHUNK, ChunkSlots};
+use crate::session::shown_row_head::{RecordHead, RecordsBefore};
+use crate::wire::{BitBatch, BitWriter};
+use alloc::vec::Vec;
+
+/// So many choices of the rows of a chunk, and of what they are told against, are kept. Where clients have less in common, to put
+/// their rows together costs more than it saves.
+const JOINED_MAX: usize = 8;
+
+/// Which bits of some rows of a chunk to copy: all but what stands before the first one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinedChunk {
+    /// What stands before the first one.
+    pub head: RecordHead,
+    /// By what is told that comes behind them.
+    pub after: RecordsBefore,
+    pub bits: usize,
+    start: usize,
+}
+
+/// Some rows of a chunk that were asked for.
+#[derive(Clone, Copy, Debug)]
+struct Joined {
+    slots: u64,
+    /// Where the states begin that they are told against.
+    bases: usize,
+    /// `None` where not all are told against one.
+    chunk: Option<JoinedChunk>,
+}
+
+/// What is known of some rows of a chunk.
+pub(super) enum Found {
+    Joined(Option<JoinedChunk>),
+    /// Nobody has asked for them.
+    Nothing,
+    /// And many others were asked for.
+    Full,
+}
+
+/// Its memory is used again.
+#[derive(Debug)]
+pub(super) struct JoinedRows {
+    /// By the number of the chunk: how many of them there are.
+    counts: Vec<usize>,
+    /// Room for the most that a chunk may have.
+    joined: Vec<Joined>,
+    bases: Vec<MaybeTick>,
+    bytes: Vec<u8>,
+}
+
+impl JoinedRows {
+    pub(super) fn new() -> JoinedRows {
+        JoinedRows { counts: Vec::new(), joined: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// There are none any more; numbers of rows are below `slots`, or below what was said before.
+    pub(super) fn clear(&mut self, slots: usize) {
+        self.counts.fill(0);
+        self.bases.clear();
+        self.bytes.clear();
+        self.reserve(slots);
+    }
+
+    /// Numbers of rows are below `slots`, or below what was said before.
+    pub(super) fn reserve(&mut self, slots: usize) {
+        let chunks = slots.div_ceil(CHUNK as usize);
+        if self.counts.len() < chunks {
+            self.counts.resize(chunks, 0);
+            self.joined.resize(chunks * JOINED_MAX, Joined { slots: 0, bases: 0, chunk: None });
+        }
+    }
+
+    /// For one who has each as it was in a state.
+    #[inline]
+    pub(super) fn find(&self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize]) -> Found {
+        let (chunk, bases) = ((those.first / CHUNK) as usize, &self.bases);
+        let joined = &self.joined[chunk * JOINED_MAX..][..self.counts[chunk]];
+        let are_these =
+            |joined: &&Joined| joined.slots == those.slots && are_told_against(those, &bases[joined.bases..], has);
+        match joined.iter().find(are_these) {
+            Some(known) => Found::Joined(known.chunk),
+            None if joined.len() < JOINED_MAX => Found::Nothing,
+            None => Found::Full,
+        }
+    }
+
+    /// Not all of them are told against a state, and so not together.
+    pub(super) fn add_apart(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize]) -> Option<JoinedChunk> {
+        self.note(those, has, None)
+    }
+
+    /// Puts them together: of each what stands before it, its bytes, and how many bits of these it takes.
+    pub(super) fn add<'a>(
+        &mut self,
+        those: ChunkSlots,
+        has: &[MaybeTick; CHUNK as usize],
+        mut rows: impl Iterator<Item = (RecordHead, &'a [u8], u32)>,
+    ) -> Option<JoinedChunk> {
+        let (head, first, first_bits) = rows.next()?;
+        let start = self.bytes.len();
+        let mut writer = BitWriter::new(&mut self.bytes);
+        let (mut joined, mut after) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
+        joined.put_bytes(first, first_bits as usize);
+        after.note(&head);
+        for (head, row, row_bits) in rows {
+            after.first_bits(&head).write(&mut joined);
+            joined.put_bytes(row, row_bits as usize);
+            after.note(&head);
+        }
+        let bits = joined.bit_len();
+        joined.finish();
+        fill_up(&mut self.bytes);
+        self.note(those, has, Some(JoinedChunk { head, after, bits, start }))
+    }
+
+    fn note(
+        &mut self,
+        those: ChunkSlots,
+        has: &[MaybeTick; CHUNK as usize],
+        chunk: Option<JoinedChunk>,
+    ) -> Option<JoinedChunk> {
+        let nth = (those.first / CHUNK) as usize;
+        let place = nth * JOINED_MAX + self.counts[nth];
+        self.joined[place] = Joined { slots: those.slots, bases: self.bases.len(), chunk };
+        self.counts[nth] += 1;
+        self.bases.extend(those.iter().map(|slot| has[(slot % CHUNK) as usize]));
+        chunk
+    }
+
+    #[inline]
+    pub(super) fn append(&self, of: JoinedChunk, to: &mut BitBatch<'_, '_>) {
+        to.put_bytes(&self.bytes[of.start..], of.bits);
+    }
+}
+
+/// Makes whole eights of them: so they are copied fast.
+pub(super) fn fill_up(bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+}
+
+/// Whether somebody has those as they were in these states, and in no others.
+#[inline]
+fn are_told_against(those: ChunkSlots, bases: &[MaybeTick], has: &[MaybeTick; CHUNK as usize]) -> bool {
+    if those.is_whole() {
+        let both = bases.iter().zip(has);
+        return both.fold(0, |differing, (base, has)| differing | base.0 ^ has.0) == 0;
+    }
+    those.iter().zip(bases).all(|(slot, base)| has[(slot % CHUNK) as usize] == *base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::shown_row_head::RecordKind;
+    use crate::time::Tick;
+
+    const THOSE: ChunkSlots = ChunkSlots { first: CHUNK, slots: 0b1_0110 };
+
+    fn in_states(ticks: [u32; 3]) -> [MaybeTick; CHUNK as usize] {
+        let mut has = [MaybeTick::some(Tick::new(99)); CHUNK as usize];
+        THOSE
+            .iter()
+            .zip(ticks)
+            .for_each(|(slot, tick)| has[(slot % CHUNK) as usize] = MaybeTick::some(Tick::new(tick)));
+        has
+    }
+
+    fn add(rows: &mut JoinedRows, ticks: [u32; 3]) -> JoinedChunk {
+        let head = |slot| RecordHead { slot, kind: RecordKind::Against { age_ticks: 2 } };
+        let told = THOSE.iter().map(|slot| (head(slot), [0xa5_u8; 8].as_slice(), 12));
+        rows.add(THOSE, &in_states(ticks), told).expect("there are some")
+    }
+
+    #[test]
+    fn what_was_put_together_is_found_by_who_is_told_the_same_against_the_same_states() {
+        let mut rows = JoinedRows::new();
+        rows.clear(2 * CHUNK as usize);
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Nothing));
+        let bits = add(&mut rows, [5, 6, 7]).bits;
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Joined(Some(chunk)) if chunk.bits == bits));
+        for (those, ticks) in [
+            (THOSE, [5, 6, 8]),
+            (ChunkSlots { slots: 0b1_0010, ..THOSE }, [5, 6, 7]),
+            (ChunkSlots { first: 0, ..THOSE }, [5, 6, 7]),
+        ] {
+            assert!(matches!(rows.find(those, &in_states(ticks)), Found::Nothing), "{those:?} {ticks:?}");
+        }
+        rows.add_apart(THOSE, &in_states([5, 6, 8]));
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 8])), Found::Joined(None)));
+    }
+
+    #[test]
+    fn of_very_many_different_choices_only_the_first_are_put_together() {
+        let mut rows = JoinedRows::new();
+        rows.clear(2 * CHUNK as usize);
+        for state in 0..8 {
+            add(&mut rows, [state, 6, 7]);
+        }
+        assert!(matches!(rows.find(THOSE, &in_states([8, 6, 7])), Found::Full));
+        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Joined(Some(_))));
+        rows.clear(2 * CHUNK as usize);
+        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Nothing));
+    }
+}
