@@ -32,7 +32,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/link",
         layers: &[
-            &["datagram_numbers", "server_clock", "outgoing_step_messages", "tick_unwrap"],
+            &["datagram_timing", "server_clock", "outgoing_step_messages", "tick_unwrap"],
             &["pacing"],
             &["input_schedule"],
             &["link"],
@@ -63,7 +63,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/presentation",
         layers: &[
             &["followers", "lifecycles", "playout", "view"],
-            &["remote_window"],
+            &["playout_window"],
             &["views"],
             &["tick_interpolation"],
             &["visual_state"],
@@ -102,7 +102,15 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/admission",
         layers: &[
-            &["place", "refusals", "roster_change", "join_leave_log", "silence_clock", "player_numbers", "capacity"],
+            &[
+                "place",
+                "pending_refusals",
+                "roster_change",
+                "join_leave_log",
+                "silence_clock",
+                "player_numbers",
+                "capacity",
+            ],
             &["members"],
             &["roster"],
         ],
@@ -114,7 +122,7 @@ const FOLDERS: [Folder; 14] = [
     Folder { path: "session/server/exact", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
         path: "session/server/inputs",
-        layers: &[&["arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
+        layers: &[&["input_arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
     },
     Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["start"]] },
     Folder {
@@ -127,9 +135,9 @@ const FOLDERS: [Folder; 14] = [
                 "sent_history",
                 "entity_grid",
                 "row_rates",
-                "sort_key",
+                "ranking_key",
                 "interest_settings",
-                "spatial_index",
+                "slot_positions",
             ],
             &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
             &["joined_rows"],
@@ -138,7 +146,7 @@ const FOLDERS: [Folder; 14] = [
             &["exact_rows", "host_sight"],
             &["exact_choice"],
             &["snapshot_source"],
-            &["exact_lane", "snapshot_lists"],
+            &["exact_lane", "snapshot_packer"],
             &["shown_context"],
             &["shown_datagram", "urgency"],
             &["gone_rows", "rate_limited_rows"],

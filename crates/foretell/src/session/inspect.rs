@@ -3,8 +3,8 @@
 //! Reads heads alone; neither end of a session needs it.
 
 use super::datagram::{DatagramKind, InputHead, ShownHead};
-use super::greeting::Hello;
-use super::refused::Refused;
+use super::handshake_messages::Hello;
+use super::refusal_message::Refused;
 use super::snapshot_head::SnapshotHead;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};

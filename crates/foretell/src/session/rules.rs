@@ -1,6 +1,6 @@
 //! What both ends of a session must agree on.
 
-use super::greeting::PARTS_OF_RULES_MAX;
+use super::handshake_messages::PARTS_OF_RULES_MAX;
 use crate::time::TickRate;
 use crate::world::{Audience, ComponentSchema, Input, Messages, Schema};
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@
 use core::time::Duration;
 use foretell::motion::trajectory::{
     Extrapolation, Follower, Following, Stop, catmull_rom, catmull_rom_spaced, dead_reckon, hermite,
-    hermite_derivative, hold, owner_velocity, tangent, turn,
+    hermite_derivative, hold, owner_velocity, rotation_curve, tangent,
 };
 use foretell::motion::{rotation, vector};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn slope<const N: usize>(at: impl Fn(f64) -> [f64; N], t: f64) -> [f64; N] {
 
 /// The angular velocity by small steps to both sides.
 fn spin(at: impl Fn(f64) -> [f64; 4], t: f64) -> [f64; 3] {
-    turn::owner_velocity(at(t - STEP), at(t + STEP), 2.0 * STEP)
+    rotation_curve::owner_velocity(at(t - STEP), at(t + STEP), 2.0 * STEP)
 }
 
 /// What a follower was told and when, as distances in time, positions off the line and velocities.
@@ -166,7 +166,7 @@ proptest! {
     ) {
         let [w1, w2] = w;
         let to = rotation::multiply(rotation::from_vector(by), q);
-        let curve = |t| turn::hermite(q, to, w1, w2, t);
+        let curve = |t| rotation_curve::hermite(q, to, w1, w2, t);
         prop_assert!(rotation::angle(curve(0.0), q) < TOLERANCE && rotation::angle(curve(1.0), to) < TOLERANCE);
         // From one side, as the ends are not passed.
         let spin_near = |t: f64| spin(curve, t);
@@ -178,17 +178,17 @@ proptest! {
         q1 in any_turn(), q2 in any_turn(), w in prop::array::uniform3(-1.0..1.0_f64), t in 0.0..1.0_f64,
     ) {
         prop_assume!(rotation::angle(q1, q2) < 2.0);
-        let one = turn::hermite(q1, q2, w, w, t);
-        let other = turn::hermite(q1.map(|c| -c), q2, w, w, t);
+        let one = rotation_curve::hermite(q1, q2, w, w, t);
+        let other = rotation_curve::hermite(q1.map(|c| -c), q2, w, w, t);
         prop_assert!(rotation::angle(one, other) < 1e-6);
     }
 
     #[test]
     fn a_constant_spin_is_shown_as_it_is(q in any_turn(), w in prop::array::uniform3(-1.5..1.5_f64), t in 0.0..1.0_f64) {
-        let at = |s| turn::dead_reckon(q, w, s);
-        prop_assert!(rotation::angle(turn::hermite(q, at(1.0), w, w, t), at(t)) < 1e-7);
-        prop_assert!(near(turn::owner_velocity(q, at(0.5), 0.5), w, 1e-7));
-        prop_assert!(near(turn::tangent([q, at(0.3), at(1.0)], [0.3, 0.7]), w, 1e-7));
+        let at = |s| rotation_curve::dead_reckon(q, w, s);
+        prop_assert!(rotation::angle(rotation_curve::hermite(q, at(1.0), w, w, t), at(t)) < 1e-7);
+        prop_assert!(near(rotation_curve::owner_velocity(q, at(0.5), 0.5), w, 1e-7));
+        prop_assert!(near(rotation_curve::tangent([q, at(0.3), at(1.0)], [0.3, 0.7]), w, 1e-7));
         prop_assert!(near(rotation::to_vector(rotation::from_vector(w)), w, TOLERANCE));
     }
 

@@ -14,8 +14,8 @@
 
 mod extrapolation;
 mod follower;
+pub mod rotation_curve;
 mod spline;
-pub mod turn;
 
 pub use extrapolation::{Extrapolation, Stop, dead_reckon, owner_velocity};
 pub use follower::{Follower, Following, Thresholds};

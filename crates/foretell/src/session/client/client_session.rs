@@ -4,7 +4,7 @@ use super::client_messages::ClientMessages;
 use super::client_world::ClientWorld;
 use super::game_settings::{Game, GameSettings, Moment};
 use super::input_datagram::InputDatagram;
-use super::link::DatagramNumbers;
+use super::link::DatagramTiming;
 use super::link::{CATCH_UP, Link, ReceivedHead};
 use super::prediction::Restart;
 use super::snapshots::RelayReader;
@@ -13,7 +13,7 @@ use super::stats::{ClientStats, PlayoutStats};
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::datagram::{InputHead, ShownHead};
-use crate::session::greeting::Welcome;
+use crate::session::handshake_messages::Welcome;
 use crate::session::messages::check_size;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, SendError};
@@ -49,7 +49,7 @@ impl<W: World> ClientSession<W> {
     pub(super) fn new(
         moment: Moment<'_>,
         player: PlayerId,
-        datagrams: DatagramNumbers,
+        datagrams: DatagramTiming,
         snapshots: Snapshots,
     ) -> ClientSession<W> {
         let link = Link::new(datagrams, moment.settings.rules.tick_rate, moment.at, moment.now);

@@ -5,7 +5,7 @@ use super::client_session::{ClientSession, SnapshotDatagram};
 use super::game_settings::{Game, GameSettings, Moment};
 use super::handshake::Handshake;
 use super::join_request::JoinRequest;
-use super::link::DatagramNumbers;
+use super::link::DatagramTiming;
 use super::recordable_calls::{ClientOrigin, Joined};
 use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
@@ -13,9 +13,9 @@ use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
 use crate::session::datagram::{DatagramKind, ShownHead};
 use crate::session::good_bye::GoodBye;
-use crate::session::greeting::Welcome;
+use crate::session::handshake_messages::Welcome;
 use crate::session::messages::MessagesDatagram;
-use crate::session::refused::Refused;
+use crate::session::refusal_message::Refused;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, TickTime};
@@ -61,7 +61,7 @@ impl<W: World> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&settings.rules);
         let moment = Moment { now, at: TickTime::default(), settings };
-        let mut session = ClientSession::new(moment, player, DatagramNumbers::new(epoch, epoch, now), snapshots);
+        let mut session = ClientSession::new(moment, player, DatagramTiming::new(epoch, epoch, now), snapshots);
         session.local.begin(world, settings);
         ConnectionState::with(ClientOrigin::Joined(joined), Phase::Playing(Box::new(session)))
     }
@@ -301,7 +301,7 @@ impl<W: World> ConnectionState<W> {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, settings.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
-        let mut datagrams = DatagramNumbers::new(start.epoch, start.ticket, now);
+        let mut datagrams = DatagramTiming::new(start.epoch, start.ticket, now);
         datagrams.start_with_rtt(now, start.rtt);
         let moment = Moment { now, at: start.at, settings };
         let mut session = ClientSession::new(moment, start.player, datagrams, handshake.into_snapshots());

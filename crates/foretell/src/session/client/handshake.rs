@@ -5,7 +5,7 @@ use super::join_request::JoinRequest;
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
 use crate::session::datagram::{DatagramKind, PROTOCOL_VERSION, ShownHead};
-use crate::session::greeting::{Hello, Welcome};
+use crate::session::handshake_messages::{Hello, Welcome};
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};

@@ -185,7 +185,7 @@ impl LastSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motion::trajectory::{hermite, tangent, turn};
+    use crate::motion::trajectory::{hermite, rotation_curve, tangent};
     use proptest::prelude::*;
 
     proptest! {
@@ -249,7 +249,7 @@ mod tests {
                 let Tangent { ways: [before, after], told } = cubic.tangents[nth];
                 add(add(scale(ways[nth], before), scale(ways[nth + 1], after)), scale(velocities[nth], told))
             });
-            let exact = turn::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, part);
+            let exact = rotation_curve::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, part);
             (0..4).filter(|nth| signs[*nth]).for_each(|nth| rotations[nth] = rotations[nth].map(|part| -part));
             let slight = cubic.slight_turn(rotations, &velocities).expect("they are near");
             prop_assert!(rotation::angle(slight, exact) < 1e-5, "{}", rotation::angle(slight, exact));

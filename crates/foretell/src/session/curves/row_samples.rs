@@ -5,7 +5,7 @@ use super::curve::Curve;
 use super::pose_source::PoseSource;
 use super::row_math::{RowBuffer, blend, blend_but_poses};
 use crate::motion::Correction;
-use crate::motion::trajectory::{Extrapolation, dead_reckon, turn};
+use crate::motion::trajectory::{Extrapolation, dead_reckon, rotation_curve};
 use crate::motion::vector::{add, length, scale, sub};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
@@ -146,7 +146,7 @@ impl<'a> RowSamples<'a> {
         for moving in moving(kind).filter(|_| way > 0.0) {
             let (from, velocity) = (moving.of, self.velocity(moving));
             if moving.is_rotation() {
-                moving.write(&turn::dead_reckon(from.lanes(words), velocity, way), into);
+                moving.write(&rotation_curve::dead_reckon(from.lanes(words), velocity, way), into);
             } else {
                 moving.write::<3>(&dead_reckon(from.lanes(words), velocity, way), into);
             }
@@ -184,13 +184,13 @@ impl<'a> RowSamples<'a> {
     fn turned(&self, moving: Moving<'_>, cubic: &Cubic, t: f64) -> [f64; 4] {
         let (rotations, velocities) = (self.values(moving, cubic), self.velocities(moving));
         cubic.slight_turn(rotations, &velocities).unwrap_or_else(|| {
-            let ways = [0, 1, 2].map(|from| turn::between(rotations[from], rotations[from + 1]));
+            let ways = [0, 1, 2].map(|from| rotation_curve::between(rotations[from], rotations[from + 1]));
             let [v1, v2] = [0, 1].map(|nth| {
                 let Tangent { ways: [before, after], told } = cubic.tangents[nth];
                 let by_neighbours = add(scale(ways[nth], before), scale(ways[nth + 1], after));
                 add(by_neighbours, scale(velocities[nth], told))
             });
-            turn::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, t)
+            rotation_curve::hermite_along(rotations[BEFORE], ways[BEFORE], v1, v2, t)
         })
     }
 
@@ -226,7 +226,7 @@ impl<'a> RowSamples<'a> {
     /// How far and where to it moves from a state to the next, or turns.
     fn way(&self, moving: Moving<'_>, from: usize) -> [f64; 3] {
         if moving.is_rotation() {
-            turn::between(self.value(moving, from), self.value(moving, from + 1))
+            rotation_curve::between(self.value(moving, from), self.value(moving, from + 1))
         } else {
             sub(self.value(moving, from + 1), self.value(moving, from))
         }

@@ -2,7 +2,7 @@
 
 use super::admission::Roster;
 use super::authority::OffencesByPlayer;
-use super::inputs::{Arrivals, IncomingStepMessages, InputBuffer, Offered, OfferedInput};
+use super::inputs::{IncomingStepMessages, InputArrivals, InputBuffer, Offered, OfferedInput};
 use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
@@ -16,7 +16,7 @@ use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat}
 pub(super) struct Peer<I> {
     pub acks: PeerAcks,
     pub buffer: InputBuffer<I>,
-    pub arrivals: Arrivals,
+    pub arrivals: InputArrivals,
     pub step_messages: IncomingStepMessages,
     pub view_age: ViewAge,
     pub counters: PeerCounters,
@@ -32,7 +32,7 @@ impl<I: Copy + Default> Peer<I> {
         Peer {
             acks: PeerAcks::default(),
             buffer: InputBuffer::new(start),
-            arrivals: Arrivals::new(),
+            arrivals: InputArrivals::new(),
             step_messages: IncomingStepMessages::default(),
             view_age: ViewAge::new(),
             counters: PeerCounters::default(),

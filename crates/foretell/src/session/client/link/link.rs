@@ -1,6 +1,6 @@
 //! The way to the server and back: numbers, round trips, and the clock that leads the server's by it.
 
-use super::datagram_numbers::DatagramNumbers;
+use super::datagram_timing::DatagramTiming;
 use super::input_schedule::InputSchedule;
 use super::outgoing_step_messages::OutgoingStepMessages;
 use super::pacing::{Arrived, Pacing};
@@ -39,7 +39,7 @@ pub(crate) struct ReceivedHead<'a> {
 
 /// Lives as long as a session.
 pub(crate) struct Link {
-    pub datagrams: DatagramNumbers,
+    pub datagrams: DatagramTiming,
     pub server_clock: ServerClock,
     pub pacing: Pacing,
     pub inputs: InputSchedule,
@@ -51,7 +51,7 @@ pub(crate) struct Link {
 
 impl Link {
     /// One whose clock stands at `at`.
-    pub(crate) fn new(datagrams: DatagramNumbers, rate: TickRate, at: TickTime, now: Instant) -> Link {
+    pub(crate) fn new(datagrams: DatagramTiming, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
             datagrams,
             server_clock: ServerClock::new(rate, at, now),

@@ -1,6 +1,6 @@
 //! The way to the server and back: datagrams' numbers, round trips, and the clock that leads the server's by them.
 
-mod datagram_numbers;
+mod datagram_timing;
 mod input_schedule;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod link;
@@ -9,7 +9,7 @@ mod pacing;
 mod server_clock;
 mod tick_unwrap;
 
-pub(super) use datagram_numbers::DatagramNumbers;
+pub(super) use datagram_timing::DatagramTiming;
 pub(super) use link::{CATCH_UP, Link, ReceivedHead};
 pub(super) use outgoing_step_messages::OutgoingStepMessages;
 pub(super) use server_clock::ServerClock;

@@ -4,10 +4,10 @@ mod error_offsets;
 mod followers;
 mod lifecycles;
 mod playout;
+mod playout_window;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;
 mod remote_playback;
-mod remote_window;
 mod tick_interpolation;
 mod view;
 mod views;

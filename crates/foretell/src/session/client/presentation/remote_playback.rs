@@ -8,7 +8,7 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::{Drawing, Followers};
 use super::playout::Playout;
-use super::remote_window::{ComponentWindow, Pace, RemoteRow, RemoteWindow, Seen};
+use super::playout_window::{ComponentWindow, Pace, PlayoutWindow, RemoteRow, Seen};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
@@ -149,9 +149,9 @@ impl RemotePlayback {
     }
 
     /// What is known of others where they are shown; `None` where nothing is.
-    pub(crate) fn window<'a, W: World>(&self, sources: &Sources<'a, W>) -> Option<RemoteWindow<'a>> {
+    pub(crate) fn window<'a, W: World>(&self, sources: &Sources<'a, W>) -> Option<PlayoutWindow<'a>> {
         let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
-        RemoteWindow::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace)
+        PlayoutWindow::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace)
     }
 }
 

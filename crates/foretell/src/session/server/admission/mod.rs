@@ -3,9 +3,9 @@
 mod capacity;
 mod join_leave_log;
 mod members;
+mod pending_refusals;
 mod place;
 mod player_numbers;
-mod refusals;
 mod roster;
 mod roster_change;
 mod silence_clock;

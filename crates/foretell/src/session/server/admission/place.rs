@@ -1,7 +1,7 @@
 //! What a server keeps for one player: who they are, where they play, and whether they are there.
 
 use crate::session::datagram::DatagramKind;
-use crate::session::greeting::{Hello, Welcome};
+use crate::session::handshake_messages::{Hello, Welcome};
 use crate::session::{Outbox, PeerId};
 use crate::time::TickTime;
 use crate::wire::BitWriter;

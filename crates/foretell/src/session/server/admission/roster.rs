@@ -7,15 +7,15 @@
 use super::capacity::Capacity;
 use super::join_leave_log::JoinLeaveLog;
 use super::members::{Member, Members};
+use super::pending_refusals::PendingRefusals;
 use super::place::Place;
 use super::player_numbers::PlayerNumbers;
-use super::refusals::Refusals;
 use super::roster_change::RosterChange;
 use super::silence_clock::SilenceClock;
 use crate::session::datagram::PROTOCOL_VERSION;
 use crate::session::good_bye::GoodBye;
-use crate::session::greeting::{Hello, differing};
-use crate::session::refused::Refused;
+use crate::session::handshake_messages::{Hello, differing};
+use crate::session::refusal_message::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -33,7 +33,7 @@ pub(crate) struct Roster<P> {
     rule_parts: Vec<u64>,
     epoch: u8,
     numbers: PlayerNumbers,
-    refusals: Refusals,
+    refusals: PendingRefusals,
     join_leave_log: JoinLeaveLog,
     clock: SilenceClock,
     /// What nobody has taken in yet.
@@ -49,7 +49,7 @@ impl<P> Roster<P> {
             rule_parts,
             epoch,
             numbers: PlayerNumbers::new(epoch),
-            refusals: Refusals::default(),
+            refusals: PendingRefusals::default(),
             join_leave_log: JoinLeaveLog::default(),
             clock: SilenceClock::default(),
             changes: VecDeque::new(),

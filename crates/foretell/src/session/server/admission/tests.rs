@@ -2,8 +2,8 @@
 
 use super::{Capacity, Roster, RosterChange};
 use crate::session::datagram::{DatagramKind, PROTOCOL_VERSION};
-use crate::session::greeting::{Hello, Welcome};
-use crate::session::refused::Refused;
+use crate::session::handshake_messages::{Hello, Welcome};
+use crate::session::refusal_message::Refused;
 use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter};

@@ -3,8 +3,8 @@
 use super::entity_grid::EntityGrid;
 use super::exact_rows::{ExactRow, ExactRows};
 use super::interest_query::{InterestQuery, STAYS};
+use super::ranking_key::{RankingKey, single};
 use super::slot_set::SlotSet;
-use super::sort_key::{SortKey, single};
 use crate::session::row_codec::RowCodec;
 use crate::session::server::row_versions::RowVersions;
 use crate::session::shown_row_head::SLOTS_MAX;
@@ -30,7 +30,7 @@ pub(super) struct ExactTerms<'a> {
 /// What was chosen. Its memory is used again.
 #[derive(Default)]
 pub(super) struct ExactChoice {
-    nearest: Vec<SortKey>,
+    nearest: Vec<RankingKey>,
     /// Ascending by place, and so by key.
     rows: Vec<ExactRow>,
     /// Their numbers.
@@ -71,7 +71,7 @@ impl ExactChoice {
         for (anchor, squared, is_somewhere) in interest.reached() {
             let stays = if before.has_number(anchor) { single(STAYS) } else { 1.0 };
             if within_m == 0 || is_somewhere && squared * stays <= most {
-                nearest.push(SortKey::new(squared * stays, anchor));
+                nearest.push(RankingKey::new(squared * stays, anchor));
             }
         }
         nearest.sort_unstable();

@@ -4,7 +4,7 @@
 use super::entities_in_view::{EntitiesInView, Seen};
 use super::entity_grid::{EntityGrid, position};
 use super::interest_settings::InterestSettings;
-use super::sort_key::{SortKey, single};
+use super::ranking_key::{RankingKey, single};
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -69,7 +69,7 @@ pub(super) struct InterestQuery {
     look: Look,
     reached: Vec<Reached>,
     /// What is nearest of what moves, and of what does not.
-    nearest: [Vec<SortKey>; 2],
+    nearest: [Vec<RankingKey>; 2],
     /// What may be among them, and how far they were lately, in metres.
     around: Vec<u32>,
     nearest_m: f64,
@@ -235,7 +235,7 @@ impl InterestQuery {
             let counts = || owner != player && state.parents().root(key.entity).is_none();
             let Some(at) = grid.at(*anchor).filter(|_| counts()) else { continue };
             let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
-            nearest[class].push(SortKey::new(nearest_of(&look.eyes, at) * single(stays), place));
+            nearest[class].push(RankingKey::new(nearest_of(&look.eyes, at) * single(stays), place));
         }
         looked_at
     }

@@ -14,7 +14,7 @@ use super::replica::Replica;
 use super::row_rates::RowRates;
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::{Room, ShownDatagram};
-use super::snapshot_lists::{RowWriter, SnapshotLists};
+use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
 use super::urgency::Urgency;
@@ -242,7 +242,7 @@ impl Replication {
         let are_left_out = !with_events && events.len() > 0;
         head.baseline = baseline;
         head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
-        let mut lists = SnapshotLists {
+        let mut packer = SnapshotPacker {
             gone: baseline.map(|_| gone.iter().peekable()),
             rows: told.iter().peekable(),
             events: if are_left_out { Default::default() } else { events }.peekable(),
@@ -260,11 +260,11 @@ impl Replication {
                 let relayed = relayed.filter(|_| part == 0);
                 writer.put(u64::from(relayed.is_some()), 1);
                 relayed.into_iter().for_each(|relayed| relayed.append_to(&mut writer));
-                lists.write(&mut writer, &rows);
+                packer.write(&mut writer, &rows);
                 if !are_shown {
                     return writer.put(0, 2);
                 }
-                let is_last = lists.are_written();
+                let is_last = packer.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
                 let room = Room { bits_max, may_exceed: is_last && allowance.trickles(snapshot.now) };
                 let mut rows = ShownDatagram { codec, encoded, writer, room };
@@ -274,7 +274,7 @@ impl Replication {
             if are_shown {
                 shown.note_sent(head.number, size, snapshot.now);
             }
-            if lists.are_written() {
+            if packer.are_written() {
                 return Some(bytes);
             }
         }

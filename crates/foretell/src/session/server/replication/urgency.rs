@@ -1,10 +1,10 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::client_rows::ClientRows;
+use super::ranking_key::{RankingKey, single};
 use super::shown_context::ShownContext;
+use super::slot_positions::SlotPositions;
 use super::slot_set::{BLOCK, SlotSet};
-use super::sort_key::{SortKey, single};
-use super::spatial_index::SpatialIndex;
 use alloc::vec::Vec;
 
 /// What is nearer than 2 m is told as often as it can be, in square metres.
@@ -31,10 +31,10 @@ type Block<T> = [T; BLOCK as usize];
 /// Where the own entities of a client are, and the order that follows. Its memory is used again.
 #[derive(Default)]
 pub(super) struct Urgency {
-    spatial: SpatialIndex,
+    positions: SlotPositions,
     own: Vec<[f64; 3]>,
     /// By urgency, and of what is as urgent what has the higher number first.
-    ranked: Vec<SortKey>,
+    ranked: Vec<RankingKey>,
 }
 
 /// The rows that wait.
@@ -94,21 +94,21 @@ impl Urgency {
             // What is not a number is as urgent as anything.
             let is_less = |(nth, urgency): (usize, &f32)| u16::from(*urgency < cutoff) << nth;
             let less = urgency.iter().enumerate().map(is_less).fold(0, |all, bit| all | bit);
-            let rank = |nth: u32| SortKey::new(single(urgency[nth as usize].into()), !(first + nth));
+            let rank = |nth: u32| RankingKey::new(single(urgency[nth as usize].into()), !(first + nth));
             self.ranked.extend(of_block(waiting & !less).map(rank));
         }
     }
 
     /// Finds out where the client's own entities are. One that is nowhere sees nothing.
     fn look(&mut self, of: &ShownContext<'_>) {
-        let Urgency { spatial, own, .. } = self;
-        spatial.update(of.state, of.tick);
+        let Urgency { positions, own, .. } = self;
+        positions.update(of.state, of.tick);
         own.clear();
         match of.limits {
             Some(limits) => own.extend_from_slice(limits.interest.eyes()),
             None => {
                 let versions = of.state.versions();
-                own.extend(versions.of_owner(of.player).map(|place| spatial.at(versions.versions()[place].slot)));
+                own.extend(versions.of_owner(of.player).map(|place| positions.at(versions.versions()[place].slot)));
             }
         }
         own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
@@ -127,7 +127,7 @@ impl Urgency {
 
     /// How far the entities of a block are from the nearest own one, squared. What is nowhere is as urgent as what is near.
     fn squared(&self, first: u32) -> Block<f64> {
-        let [x, y, z] = self.spatial.block(first).map(|axis| axis.first_chunk().expect("there are whole blocks"));
+        let [x, y, z] = self.positions.block(first).map(|axis| axis.first_chunk().expect("there are whole blocks"));
         let axes: [&Block<f64>; 3] = [x, y, z];
         let mut nearest = [if self.own.is_empty() { 0.0 } else { f64::INFINITY }; BLOCK as usize];
         for own in &self.own {

@@ -1,7 +1,7 @@
 //! Refusals that are to be sent, and the nonces that are not let in.
 
 use crate::session::datagram::DatagramKind;
-use crate::session::refused::Refused;
+use crate::session::refusal_message::Refused;
 use crate::session::{Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;
 use crate::world::Reason;
@@ -51,7 +51,7 @@ struct ToldRefusal {
 
 /// Who is not, or not any more, let in.
 #[derive(Debug)]
-pub(super) struct Refusals {
+pub(super) struct PendingRefusals {
     /// Oldest first; at most 64.
     barred: VecDeque<Barred>,
     /// Who was told why, oldest first; at most 64.
@@ -60,15 +60,15 @@ pub(super) struct Refusals {
     pending: Vec<Pending>,
 }
 
-impl Default for Refusals {
+impl Default for PendingRefusals {
     /// Nobody, with room for what one update sends: no datagram makes it grow.
-    fn default() -> Refusals {
+    fn default() -> PendingRefusals {
         let pending = Vec::with_capacity(REFUSALS_MAX);
-        Refusals { barred: VecDeque::new(), told: VecDeque::new(), pending }
+        PendingRefusals { barred: VecDeque::new(), told: VecDeque::new(), pending }
     }
 }
 
-impl Refusals {
+impl PendingRefusals {
     /// Tells who is at `to` why they are refused. Whether that is another refusal than those before.
     pub(super) fn refuse(&mut self, to: PeerId, refused: Refused, awake: Duration) -> bool {
         if self.pending.len() < REFUSALS_MAX {

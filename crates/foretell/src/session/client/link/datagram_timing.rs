@@ -15,7 +15,7 @@ const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
-pub(crate) struct DatagramNumbers {
+pub(crate) struct DatagramTiming {
     /// The server's: another one has started anew.
     pub epoch: u8,
     /// Stands in every datagram of the place.
@@ -40,9 +40,9 @@ pub(crate) struct DatagramNumbers {
     last_snapshot: Instant,
 }
 
-impl DatagramNumbers {
-    pub(crate) fn new(epoch: u8, ticket: u8, now: Instant) -> DatagramNumbers {
-        DatagramNumbers {
+impl DatagramTiming {
+    pub(crate) fn new(epoch: u8, ticket: u8, now: Instant) -> DatagramTiming {
+        DatagramTiming {
             epoch,
             ticket,
             offered: None,

@@ -37,7 +37,7 @@ pub(crate) struct RemoteRow<'a> {
 
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct RemoteWindow<'a> {
+pub(crate) struct PlayoutWindow<'a> {
     tracks: &'a Tracks,
     schema: &'a Schema,
     known: KnownIn,
@@ -45,22 +45,22 @@ pub(crate) struct RemoteWindow<'a> {
     pace: Pace,
 }
 
-impl<'a> RemoteWindow<'a> {
+impl<'a> PlayoutWindow<'a> {
     /// What is known around these points; `None` before the first state.
     pub(crate) fn new(
         snapshots: &'a Snapshots,
         schema: &'a Schema,
         points: Points,
         pace: Pace,
-    ) -> Option<RemoteWindow<'a>> {
+    ) -> Option<PlayoutWindow<'a>> {
         let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
         let known = KnownIn { update: tracks.update(), newest };
-        Some(RemoteWindow { tracks, schema, known, points, pace })
+        Some(PlayoutWindow { tracks, schema, known, points, pace })
     }
 
     /// The same by what was known before, at other points.
-    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> RemoteWindow<'a> {
-        RemoteWindow { known, points, ..*self }
+    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> PlayoutWindow<'a> {
+        PlayoutWindow { known, points, ..*self }
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -326,7 +326,7 @@ mod tests {
         let known = KnownIn { update: tracks.update(), newest: Tick::new(30) };
         let points = Points { now: Instant::ZERO, cursor, front: cursor };
         let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-        let window = RemoteWindow { tracks: &tracks, schema: &schema, known, points, pace };
+        let window = PlayoutWindow { tracks: &tracks, schema: &schema, known, points, pace };
         let mut of = window.component(component);
         let words = of.seek(0)?.row.words[0];
         Some((of.samples.before().0.get(), words))
@@ -349,7 +349,7 @@ mod tests {
             let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
             let points = Points { now: Instant::ZERO, cursor, front: cursor };
             let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-            RemoteWindow { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
+            PlayoutWindow { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
         };
         let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
         let seen = Seen { known, cursor: TickTime::ticks(3.0) };

@@ -2,12 +2,12 @@
 
 /// A value and a number as one integer, which is compared fast: by the value, and of what is equal by the number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct SortKey(u64);
+pub(super) struct RankingKey(u64);
 
-impl SortKey {
+impl RankingKey {
     /// Of a value that is not below zero: there the bits are in the order of the values.
-    pub(super) fn new(value: f32, number: u32) -> SortKey {
-        SortKey(u64::from(value.to_bits()) << 32 | u64::from(number))
+    pub(super) fn new(value: f32, number: u32) -> RankingKey {
+        RankingKey(u64::from(value.to_bits()) << 32 | u64::from(number))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]

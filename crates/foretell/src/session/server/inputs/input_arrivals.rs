@@ -7,16 +7,16 @@ use alloc::vec::Vec;
 
 /// The datagrams with new inputs since the last snapshot.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct InputArrivals {
     /// The newest input of the newest datagram.
     newest: Option<Tick>,
     /// Oldest first, `len <= ARRIVALS_MAX`.
     waiting: VecDeque<InputArrival>,
 }
 
-impl Arrivals {
-    pub(crate) fn new() -> Arrivals {
-        Arrivals { newest: None, waiting: VecDeque::with_capacity(ARRIVALS_MAX) }
+impl InputArrivals {
+    pub(crate) fn new() -> InputArrivals {
+        InputArrivals { newest: None, waiting: VecDeque::with_capacity(ARRIVALS_MAX) }
     }
 
     /// What came before a silence says nothing of the time after it.
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn an_arrival_counts_the_ticks_since_the_one_before_and_is_told_once() {
-        let mut arrivals = Arrivals::new();
+        let mut arrivals = InputArrivals::new();
         let half = TickTime::from_millionths(500_000);
         for newest in [5, 5, 8] {
             arrivals.note(Tick::new(newest), half);

@@ -13,7 +13,7 @@ use core::iter::Peekable;
 use core::slice;
 
 /// What a snapshot has to tell still.
-pub(super) struct SnapshotLists<'a> {
+pub(super) struct SnapshotPacker<'a> {
     /// What the client has and is not told exactly any more; `None` in a snapshot without a baseline.
     pub gone: Option<Peekable<slice::Iter<'a, GoneKey>>>,
     /// The places of rows.
@@ -37,7 +37,7 @@ impl RowWriter<'_> {
     }
 }
 
-impl SnapshotLists<'_> {
+impl SnapshotPacker<'_> {
     /// Writes as much as fits into the datagram.
     pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, rows: &RowWriter<'_>) {
         // The bits that end the lists have to fit too, and those of the lists of what is shown.

@@ -8,13 +8,13 @@ use alloc::vec::Vec;
 
 /// Where the entities of a state are, by the numbers of their rows; made once for all clients.
 #[derive(Default)]
-pub(super) struct SpatialIndex {
+pub(super) struct SlotPositions {
     of: Option<Tick>,
     /// Along each axis, in whole blocks; not a number for what is nowhere.
     axes: [Vec<f64>; 3],
 }
 
-impl SpatialIndex {
+impl SlotPositions {
     /// Becomes those of the state of `tick`, if it is not that already.
     pub(super) fn update(&mut self, state: &AuthoritativeState, tick: Tick) {
         if self.of.replace(tick) == Some(tick) {
