@@ -54,7 +54,7 @@ pub(super) struct ClientRows {
 }
 
 impl ClientRows {
-    /// Numbers are below `slots`; there is room for whole blocks of them.
+    /// Numbers are below `slots`; there is room for whole chunks of them.
     pub fn resize(&mut self, slots: usize) {
         let slots = slots.next_multiple_of(CHUNK as usize);
         let ClientRows { names, since, told, has, .. } = self;
@@ -164,7 +164,7 @@ impl ClientRows {
         self.may_be_there.insert(slot);
     }
 
-    /// Those are; `resting` are all of the chunk that rest.
+    /// Those are told in the state of `tick`. Which of them rest, `resting` says by the bits of the chunk; bits of others don't count.
     #[inline]
     pub fn note_chunk_told(&mut self, those: ChunkSlots, tick: Tick, resting: u64) {
         let tick = MaybeTick::some(tick);

@@ -3,7 +3,7 @@
 
 use super::client_rows::MaybeTick;
 use super::encodings_by_base::EncodingsByBase;
-use super::joined_rows::{Found, JoinedChunk, JoinedRows, fill_up};
+use super::joined_rows::{Found, JoinedChunk, JoinedRows, RowToJoin, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
@@ -162,8 +162,8 @@ impl EncodedRows {
         EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, rests, start }
     }
 
-    /// The bits of some rows of a chunk, for one who has each as it was in one state; `None` where not all are told against that,
-    /// or nobody else is likely to have the same. They are put together once.
+    /// Some rows of a chunk together, for one who has each as it was in the state that `has` says. They are put together once.
+    /// `None` where they are told one by one: as not all are told against a state, or very many others of the chunk are put together.
     #[inline]
     pub(super) fn join<'a>(
         &mut self,
@@ -172,9 +172,12 @@ impl EncodedRows {
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<JoinedChunk> {
         match self.joined.find(those, has) {
-            Found::Joined(known) => known,
-            Found::Full => None,
-            Found::Nothing => self.join_another(those, has, row),
+            Found::Known(chunk) => chunk,
+            Found::Unknown => {
+                let chunk = self.join_another(those, has, row);
+                self.joined.keep(those, has, chunk);
+                chunk
+            }
         }
     }
 
@@ -186,17 +189,20 @@ impl EncodedRows {
         has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<JoinedChunk> {
-        let mut rows = [None; CHUNK as usize];
-        for (to, slot) in rows.iter_mut().zip(those.iter()) {
-            let encoded = self.encode(slot, has[(slot % CHUNK) as usize].get(), || row(slot));
-            let kind = encoded.age_ticks.map(|age_ticks| RecordKind::Against { age_ticks });
-            *to = kind.map(|kind| (RecordHead { slot, kind }, encoded));
-            if to.is_none() {
-                return self.joined.add_apart(those, has);
-            }
+        let mut encoded = [None; CHUNK as usize];
+        for (encoded, slot) in encoded.iter_mut().zip(those.iter()) {
+            let row = self.encode(slot, has[(slot % CHUNK) as usize].get(), || row(slot));
+            let kind = RecordKind::Against { age_ticks: row.age_ticks? };
+            *encoded = Some((RecordHead { slot, kind }, row));
         }
-        let rows = rows.into_iter().map_while(|row| row);
-        self.joined.add(those, has, rows.map(|(head, row)| (head, &self.bytes[row.start..], row.bits)))
+        let rows = encoded.into_iter().map_while(|encoded| encoded);
+        let mut rows = rows.map(|(head, EncodedRow { start, bits, .. })| RowToJoin {
+            head,
+            bytes: &self.bytes[start..],
+            bits: bits as usize,
+        });
+        let first = rows.next()?;
+        Some(self.joined.join(first, rows))
     }
 
     /// Appends the bits of a row that is encoded.

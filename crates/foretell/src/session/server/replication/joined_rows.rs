@@ -1,5 +1,4 @@
-//! Rows of a chunk as they are told together to everybody who is told the same of them: copied once for all of these clients, and
-//! for each at once.
+//! Rows of a chunk that several clients are told alike: put together once, so that for each of these clients they are copied as one.
 
 use super::client_rows::MaybeTick;
 use super::slot_set::{CHUNK, ChunkSlots};
@@ -22,6 +21,15 @@ pub(super) struct JoinedChunk {
     start: usize,
 }
 
+/// A row that is to be put together with others.
+#[derive(Clone, Copy)]
+pub(super) struct RowToJoin<'a> {
+    pub head: RecordHead,
+    /// It begins with these, of which there are as many as whole eights take.
+    pub bytes: &'a [u8],
+    pub bits: usize,
+}
+
 /// Some rows of a chunk that were asked for.
 #[derive(Clone, Copy, Debug)]
 struct Joined {
@@ -34,11 +42,10 @@ struct Joined {
 
 /// What is known of some rows of a chunk.
 pub(super) enum Found {
-    Joined(Option<JoinedChunk>),
+    /// They are joined, or stay apart: as not all are told against a state, or as very many others were asked for.
+    Known(Option<JoinedChunk>),
     /// Nobody has asked for them.
-    Nothing,
-    /// And many others were asked for.
-    Full,
+    Unknown,
 }
 
 /// Its memory is used again.
@@ -82,53 +89,41 @@ impl JoinedRows {
         let are_these =
             |joined: &&Joined| joined.slots == those.slots && are_told_against(those, &bases[joined.bases..], has);
         match joined.iter().find(are_these) {
-            Some(known) => Found::Joined(known.chunk),
-            None if joined.len() < JOINED_MAX => Found::Nothing,
-            None => Found::Full,
+            Some(known) => Found::Known(known.chunk),
+            None if joined.len() < JOINED_MAX => Found::Unknown,
+            None => Found::Known(None),
         }
     }
 
-    /// Not all of them are told against a state, and so not together.
-    pub(super) fn add_apart(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize]) -> Option<JoinedChunk> {
-        self.note(those, has, None)
-    }
-
-    /// Puts them together: of each what stands before it, its bytes, and how many bits of these it takes.
-    pub(super) fn add<'a>(
+    /// Puts rows together: of the first one and of the others what stands before each, its bytes, and how many bits of these it takes.
+    pub(super) fn join<'a>(
         &mut self,
-        those: ChunkSlots,
-        has: &[MaybeTick; CHUNK as usize],
-        mut rows: impl Iterator<Item = (RecordHead, &'a [u8], u32)>,
-    ) -> Option<JoinedChunk> {
-        let (head, first, first_bits) = rows.next()?;
+        first: RowToJoin<'a>,
+        others: impl Iterator<Item = RowToJoin<'a>>,
+    ) -> JoinedChunk {
         let start = self.bytes.len();
         let mut writer = BitWriter::new(&mut self.bytes);
         let (mut joined, mut after) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
-        joined.put_bytes(first, first_bits as usize);
-        after.note(&head);
-        for (head, row, row_bits) in rows {
-            after.first_bits(&head).write(&mut joined);
-            joined.put_bytes(row, row_bits as usize);
-            after.note(&head);
+        joined.put_bytes(first.bytes, first.bits);
+        after.note(&first.head);
+        for row in others {
+            after.first_bits(&row.head).write(&mut joined);
+            joined.put_bytes(row.bytes, row.bits);
+            after.note(&row.head);
         }
         let bits = joined.bit_len();
         joined.finish();
         fill_up(&mut self.bytes);
-        self.note(those, has, Some(JoinedChunk { head, after, bits, start }))
+        JoinedChunk { head: first.head, after, bits, start }
     }
 
-    fn note(
-        &mut self,
-        those: ChunkSlots,
-        has: &[MaybeTick; CHUNK as usize],
-        chunk: Option<JoinedChunk>,
-    ) -> Option<JoinedChunk> {
+    /// Those that [nothing is known](Found::Unknown) of are joined so from now on, or stay apart.
+    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize], chunk: Option<JoinedChunk>) {
         let nth = (those.first / CHUNK) as usize;
         let place = nth * JOINED_MAX + self.counts[nth];
         self.joined[place] = Joined { slots: those.slots, bases: self.bases.len(), chunk };
         self.counts[nth] += 1;
         self.bases.extend(those.iter().map(|slot| has[(slot % CHUNK) as usize]));
-        chunk
     }
 
     #[inline]
@@ -169,28 +164,31 @@ mod tests {
         has
     }
 
-    fn add(rows: &mut JoinedRows, ticks: [u32; 3]) -> JoinedChunk {
+    fn add(rows: &mut JoinedRows, ticks: [u32; 3]) -> usize {
         let head = |slot| RecordHead { slot, kind: RecordKind::Against { age_ticks: 2 } };
-        let told = THOSE.iter().map(|slot| (head(slot), [0xa5_u8; 8].as_slice(), 12));
-        rows.add(THOSE, &in_states(ticks), told).expect("there are some")
+        let mut all = THOSE.iter().map(|slot| RowToJoin { head: head(slot), bytes: &[0xa5; 8], bits: 12 });
+        let first = all.next().expect("there are some");
+        let chunk = rows.join(first, all);
+        rows.keep(THOSE, &in_states(ticks), Some(chunk));
+        chunk.bits
     }
 
     #[test]
     fn what_was_put_together_is_found_by_who_is_told_the_same_against_the_same_states() {
         let mut rows = JoinedRows::new();
         rows.clear(2 * CHUNK as usize);
-        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Nothing));
-        let bits = add(&mut rows, [5, 6, 7]).bits;
-        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Joined(Some(chunk)) if chunk.bits == bits));
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Unknown));
+        let bits = add(&mut rows, [5, 6, 7]);
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Known(Some(chunk)) if chunk.bits == bits));
         for (those, ticks) in [
             (THOSE, [5, 6, 8]),
             (ChunkSlots { slots: 0b1_0010, ..THOSE }, [5, 6, 7]),
             (ChunkSlots { first: 0, ..THOSE }, [5, 6, 7]),
         ] {
-            assert!(matches!(rows.find(those, &in_states(ticks)), Found::Nothing), "{those:?} {ticks:?}");
+            assert!(matches!(rows.find(those, &in_states(ticks)), Found::Unknown), "{those:?} {ticks:?}");
         }
-        rows.add_apart(THOSE, &in_states([5, 6, 8]));
-        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 8])), Found::Joined(None)));
+        rows.keep(THOSE, &in_states([5, 6, 8]), None);
+        assert!(matches!(rows.find(THOSE, &in_states([5, 6, 8])), Found::Known(None)));
     }
 
     #[test]
@@ -200,9 +198,9 @@ mod tests {
         for state in 0..8 {
             add(&mut rows, [state, 6, 7]);
         }
-        assert!(matches!(rows.find(THOSE, &in_states([8, 6, 7])), Found::Full));
-        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Joined(Some(_))));
+        assert!(matches!(rows.find(THOSE, &in_states([8, 6, 7])), Found::Known(None)));
+        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Known(Some(_))));
         rows.clear(2 * CHUNK as usize);
-        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Nothing));
+        assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Unknown));
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct RecentChanges {
     pub fresh: SlotSet,
     /// Those that are told with each state, had changed in the state before, and have not since.
     pub settled: SlotSet,
-    /// Those that are told less often, and have changed since one or the other.
+    /// Those that are told less often, and have changed since `since`.
     pub paced: SlotSet,
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,

@@ -83,6 +83,11 @@ impl RecordWriter<'_, '_> {
         self.room.bits_max.saturating_sub(self.bits.bit_len())
     }
 
+    /// How many rows mostly have room that are told against others.
+    pub(super) fn count_mostly(&self) -> u32 {
+        u32::try_from(self.bits_left() as u64 / self.encoded.bits_mostly(true)).unwrap_or(u32::MAX)
+    }
+
     /// Whether this many more bits have room, with the one that ends the list.
     pub(super) fn has_room(&self, bits: usize) -> bool {
         bits < self.bits_left()

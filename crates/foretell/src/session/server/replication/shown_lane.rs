@@ -127,7 +127,7 @@ impl ShownLane {
         let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
         let ShownLane { rows, waiting, .. } = self;
         waiting.add_both(fresh, rows.present());
-        // What is said to rest was told so after it had changed, or waits since then.
+        // It was noted with the state before, in which these had changed: what is said to rest was told so since, or waits still.
         waiting.add_both_but(settled, rows.present(), rows.resting());
         for of_changed in [fresh, settled] {
             let mut next = 0;

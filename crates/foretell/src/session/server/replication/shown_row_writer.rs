@@ -7,9 +7,6 @@ use super::shown_context::ShownContext;
 use super::shown_datagram::{RecordToTell, RecordWriter};
 use super::slot_set::ChunkSlots;
 
-/// So many rows fewer than would have room if all took the same most likely do.
-const OF_DIFFERENT_LENGTH: u32 = 2;
-
 /// Tells rows to one client.
 pub(super) struct ShownRowWriter<'a, 'b, 'c> {
     pub rows: &'a mut ClientRows,
@@ -53,24 +50,30 @@ impl ShownRowWriter<'_, '_, '_> {
         has_room
     }
 
-    /// Tells those that have room, the lowest ones: together, if the client has each of them as it was in some state and other
-    /// clients may have the same, otherwise one by one. Returns how many.
+    /// Tells those that have room, the lowest ones: as many as mostly have together, if the client has each of them as it was in some
+    /// state and other clients may have the same, and the rest one by one. Returns how many.
     pub fn tell_chunk(&mut self, those: ChunkSlots) -> u32 {
-        let ShownRowWriter { rows, of, to, .. } = self;
-        let joined = to.encoded.join(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
-        let Some(chunk) = joined else { return self.tell_each(those) };
-        if to.write_joined(chunk) {
-            rows.note_chunk_told(those, of.tick, of.changes.resting(those.first));
-            self.paced.note_chunk_told(those);
-            self.sent.note_told(those);
-            return those.count();
+        let together = those.lowest(self.to.count_mostly());
+        if !self.tell_together(together) {
+            return self.tell_each(those);
         }
-        // As many as have room, most likely; then those that have.
-        let have_room = those.count() as usize * to.bits_left() / chunk.bits;
-        let low = those
-            .lowest(u32::try_from(have_room).unwrap_or(0).saturating_sub(OF_DIFFERENT_LENGTH).min(those.count() - 1));
-        let told = if low.is_empty() { 0 } else { self.tell_chunk(low) };
-        if told == low.count() { told + self.tell_each(those.without(low)) } else { told }
+        together.count() + self.tell_each(those.without(together))
+    }
+
+    /// All of them or none, which is returned.
+    fn tell_together(&mut self, those: ChunkSlots) -> bool {
+        if those.is_empty() {
+            return false;
+        }
+        let ShownRowWriter { rows, paced, sent, of, to } = self;
+        let chunk = to.encoded.join(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
+        let is_told = chunk.is_some_and(|chunk| to.write_joined(chunk));
+        if is_told {
+            rows.note_chunk_told(those, of.tick, of.changes.resting(those.first));
+            paced.note_chunk_told(those);
+            sent.note_told(those);
+        }
+        is_told
     }
 
     /// One by one.

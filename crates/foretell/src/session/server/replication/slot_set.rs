@@ -59,8 +59,11 @@ impl ChunkSlots {
         })
     }
 
-    /// So many of them, the lowest ones.
+    /// So many of them, the lowest ones; all where there are fewer.
     pub fn lowest(self, count: u32) -> ChunkSlots {
+        if count >= self.count() {
+            return self;
+        }
         let others = (0..count).fold(self.slots, |left, _| left & left.wrapping_sub(1));
         ChunkSlots { slots: self.slots & !others, ..self }
     }

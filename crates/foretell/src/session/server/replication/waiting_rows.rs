@@ -84,10 +84,10 @@ impl WaitingRows {
         while let Some(slot) = self.slots.next_from(next) {
             let those = self.slots.chunk(slot - slot % CHUNK);
             let told = to.tell_chunk(those);
+            self.slots.set_chunk(those.lowest(told), 0);
             if told < those.count() {
-                return self.slots.set_chunk(those.lowest(told), 0);
+                return;
             }
-            self.slots.set_chunk(those, 0);
             next = those.first + CHUNK;
         }
     }

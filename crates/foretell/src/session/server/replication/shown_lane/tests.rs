@@ -63,8 +63,8 @@ struct Flight {
     tick: u32,
     /// The client's own rows of the state, and those of others that are told exactly, if it is the first datagram of that state.
     exact: Vec<Facts>,
-    /// Which rows of others are there.
-    there: Vec<bool>,
+    /// All that is to be seen of the state.
+    all: Vec<Facts>,
     shown: Vec<u8>,
 }
 
@@ -145,7 +145,7 @@ impl Client {
             let is_other = |(_, facts): &(u16, &Facts)| facts.is_some_and(|(owner, _)| owner != ME);
             let exact = (0..).zip(&flight.exact).filter(is_other).map(|(nth, _)| nth).collect();
             for nth in core::mem::replace(&mut self.exact, exact) {
-                if !flight.there[usize::from(nth)] {
+                if flight.all[usize::from(nth)].is_none_or(|(owner, _)| owner == ME) {
                     self.note(nth, flight.tick, None);
                 }
             }
@@ -154,6 +154,8 @@ impl Client {
         }
         for (nth, facts) in rows.into_iter().flatten() {
             assert!(facts.is_none_or(|(owner, _)| owner != ME), "nothing of the client's own");
+            let is_newest = self.shown.get(&nth).is_none_or(|known| known.0 < flight.tick);
+            assert!(!is_newest || facts.is_none() || facts == flight.all[usize::from(nth)], "as it is in the state");
             self.note(nth, flight.tick, facts);
         }
     }
@@ -187,8 +189,8 @@ struct Scale {
 
 /// Few rows have room in a datagram.
 const FEW: Scale = Scale { rows: 8, bits_max: 80, change: 6, goes: 3 };
-/// Nearly all change in each tick, and mostly all have room: they are told in blocks.
-const MANY: Scale = Scale { rows: 50, bits_max: 900, change: 1, goes: 400 };
+/// Nearly all change in each tick, and mostly all have room: whole chunks of them are told together.
+const MANY: Scale = Scale { rows: 150, bits_max: 2700, change: 1, goes: 1200 };
 
 /// A server of one client.
 struct Scene {
@@ -272,7 +274,6 @@ impl Scene {
     fn send(&mut self, tick: u32, dice: &mut Dice) {
         let mut datagrams = Vec::new();
         let (now, all) = (Tick::new(tick), self.all());
-        let there: Vec<bool> = all.iter().map(|facts| facts.is_some_and(|(owner, _)| owner != ME)).collect();
         self.changes.update(now, &self.state, &self.row_rates);
         self.exact_max.into_iter().for_each(|most| self.choose(now, most));
         let Scene { state, row_rates, lane, view, interest, chosen, .. } = self;
@@ -282,10 +283,17 @@ impl Scene {
         lane.note(&of);
         lane.sort();
         for _ in 0..=dice.roll(3) {
-            let (number, mut bytes) = (lane.next_number(), Vec::new());
-            let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
-            let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
-            lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
+            // What another client is told that has the same is copied from what was put together for the first.
+            let (number, mut twin) = (lane.next_number(), lane.clone());
+            let mut write = |lane: &mut ShownLane| {
+                let mut bytes = Vec::new();
+                let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
+                let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
+                lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
+                bytes
+            };
+            let bytes = write(lane);
+            assert_eq!(bytes, write(&mut twin), "clients that have the same are told the same");
             lane.note_sent(number, bytes.len(), at(tick));
             assert!(bytes.len() <= self.scale.bits_max / 8 + 1);
             datagrams.push((number, bytes));
@@ -295,14 +303,14 @@ impl Scene {
         }
         let is_exact = |nth: u16| chosen.rows().iter().any(|row| row.key == key(nth));
         let of_exact = |(nth, facts): (u16, Facts)| facts.filter(|(owner, _)| *owner == ME || is_exact(nth));
-        let mut exact: Vec<Facts> = (0..).zip(all).map(of_exact).collect();
+        let mut exact: Vec<Facts> = (0..).zip(all.iter().copied()).map(of_exact).collect();
         for (number, shown) in datagrams {
             let exact = core::mem::take(&mut exact);
             for _ in 0..=dice.roll(2) {
                 let arrives = tick + u32::try_from(dice.roll(if tick < LOSSLESS { 12 } else { 3 })).expect("small");
                 if tick >= LOSSLESS || dice.roll(3) > 0 {
-                    let (exact, there, shown) = (exact.clone(), there.clone(), shown.clone());
-                    self.flights.push(Flight { arrives, number, tick, exact, there, shown });
+                    let (exact, all, shown) = (exact.clone(), all.clone(), shown.clone());
+                    self.flights.push(Flight { arrives, number, tick, exact, all, shown });
                 }
             }
         }
