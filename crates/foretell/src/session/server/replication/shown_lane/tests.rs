@@ -23,6 +23,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
+mod any_loss;
 mod ranked;
 
 const ME: PlayerId = PlayerId::new(1);
@@ -328,43 +329,27 @@ impl Scene {
         self.lane.acknowledge(received, at(tick));
     }
 
+    /// What a server has once for all of its clients.
+    fn lend_server(&mut self, to: &mut Scene) {
+        core::mem::swap(&mut self.state, &mut to.state);
+        core::mem::swap(&mut self.changes, &mut to.changes);
+        core::mem::swap(&mut self.encoded, &mut to.encoded);
+    }
+
+    /// The client has all that it is to have, and the server knows it.
+    fn check(&self) {
+        let known: Vec<Facts> = (0..self.scale.rows).map(|nth| self.client.facts(nth)).collect();
+        assert_eq!(known, self.all());
+        for nth in (0..self.scale.rows).filter(|nth| known[usize::from(*nth)].is_some_and(|(owner, _)| owner != ME)) {
+            assert!(self.client.rests[&nth].1, "{nth} is known to rest");
+        }
+        assert!(!self.lane.has_news() && self.lane.given.is_empty() && self.lane.rows.unknown().is_empty());
+    }
+
     /// More or fewer rows of others are told exactly.
     fn change_exact(&mut self, dice: &mut Dice) {
         if self.exact_max.is_some() && dice.roll(4) == 0 {
             self.exact_max = Some(dice.roll(u64::from(self.scale.rows)));
         }
-    }
-}
-
-proptest! {
-    #[test]
-    fn over_any_loss_the_client_has_everything_once_nothing_changes(
-        seed: u64,
-        interval in 1_u32..4,
-        with_owner: bool,
-        sees_own: bool,
-        pace in prop_oneof![Just(1_u32), 2_u32..20],
-        scale in prop_oneof![Just(FEW), Just(MANY)],
-        exact_max in prop_oneof![Just(None), Just(Some(0))],
-    ) {
-        let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
-        let (mut scene, mut dice) = (Scene { row_rates: RowRates::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
-        for tick in 1..CALM + 150 {
-            if tick < CALM {
-                scene.change(&mut dice, with_owner);
-                scene.change_exact(&mut dice);
-            }
-            scene.state.settle(Tick::new(tick));
-            if tick % interval == 0 {
-                scene.send(tick, &mut dice);
-            }
-            scene.arrive(tick, &mut dice);
-        }
-        let known: Vec<Facts> = (0..scale.rows).map(|nth| scene.client.facts(nth)).collect();
-        prop_assert_eq!(&known, &scene.all());
-        for nth in (0..scale.rows).filter(|nth| known[usize::from(*nth)].is_some_and(|(owner, _)| owner != ME)) {
-            prop_assert!(scene.client.rests[&nth].1, "{} is known to rest", nth);
-        }
-        prop_assert!(!scene.lane.has_news() && scene.lane.given.is_empty());
     }
 }
