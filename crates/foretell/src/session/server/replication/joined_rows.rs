@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 /// So many choices of the rows of a chunk, and of what they are told against, are kept. Where clients have less in common, to put
 /// their rows together costs more than it saves.
-const JOINED_MAX: usize = 8;
+const JOINED_MAX: usize = 16;
 
 /// Which bits of some rows of a chunk to copy: all but what stands before the first one.
 #[derive(Clone, Copy, Debug)]
@@ -195,10 +195,10 @@ mod tests {
     fn of_very_many_different_choices_only_the_first_are_put_together() {
         let mut rows = JoinedRows::new();
         rows.clear(2 * CHUNK as usize);
-        for state in 0..8 {
+        for state in 0..16 {
             add(&mut rows, [state, 6, 7]);
         }
-        assert!(matches!(rows.find(THOSE, &in_states([8, 6, 7])), Found::Known(None)));
+        assert!(matches!(rows.find(THOSE, &in_states([16, 6, 7])), Found::Known(None)));
         assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Known(Some(_))));
         rows.clear(2 * CHUNK as usize);
         assert!(matches!(rows.find(THOSE, &in_states([7, 6, 7])), Found::Unknown));
