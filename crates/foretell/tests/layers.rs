@@ -140,7 +140,7 @@ const FOLDERS: [Folder; 14] = [
                 "slot_positions",
             ],
             &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams"],
-            &["joined_rows"],
+            &["row_bundles"],
             &["encoded_rows"],
             &["interest_query"],
             &["exact_rows", "host_sight"],

@@ -3,7 +3,7 @@
 
 use super::client_rows::MaybeTick;
 use super::encodings_by_base::EncodingsByBase;
-use super::joined_rows::{Found, JoinedChunk, JoinedRows, RowToJoin, fill_up};
+use super::row_bundles::{Found, RowBundle, RowBundles, RowToBundle, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
@@ -40,7 +40,7 @@ pub(super) struct EncodedRows {
     bytes: Vec<u8>,
     /// By the number of the row.
     rows: EncodingsByBase<EncodedRow>,
-    joined: JoinedRows,
+    bundles: RowBundles,
     told: ShownBases,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -65,7 +65,7 @@ impl EncodedRows {
             of: Tick::ZERO,
             bytes: Vec::new(),
             rows: EncodingsByBase::new(),
-            joined: JoinedRows::new(),
+            bundles: RowBundles::new(),
             told: ShownBases::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -76,12 +76,12 @@ impl EncodedRows {
     pub(super) fn begin(&mut self, state: Tick, slots: usize) {
         if core::mem::replace(&mut self.of, state) == state {
             self.rows.reserve(slots);
-            self.joined.reserve(slots);
+            self.bundles.reserve(slots);
             return;
         }
         self.bytes.clear();
         self.rows.clear(slots);
-        self.joined.clear(slots);
+        self.bundles.clear(slots);
         let Lengths { count, bits } = core::mem::take(&mut self.against);
         self.usual_bits = bits.checked_div(count).or(self.usual_bits);
     }
@@ -165,30 +165,30 @@ impl EncodedRows {
     /// Some rows of a chunk together, for one who has each as it was in the state that `has` says. They are put together once.
     /// `None` where they are told one by one: as not all are told against a state, or very many others of the chunk are put together.
     #[inline]
-    pub(super) fn join<'a>(
+    pub(super) fn bundle<'a>(
         &mut self,
         those: ChunkSlots,
         has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
-    ) -> Option<JoinedChunk> {
-        match self.joined.find(those, has) {
-            Found::Known(chunk) => chunk,
+    ) -> Option<RowBundle> {
+        match self.bundles.find(those, has) {
+            Found::Known(bundle) => bundle,
             Found::Unknown => {
-                let chunk = self.join_another(those, has, row);
-                self.joined.keep(those, has, chunk);
-                chunk
+                let bundle = self.bundle_another(those, has, row);
+                self.bundles.keep(those, has, bundle);
+                bundle
             }
         }
     }
 
     /// The same where nobody has asked for them.
     #[inline(never)]
-    fn join_another<'a>(
+    fn bundle_another<'a>(
         &mut self,
         those: ChunkSlots,
         has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
-    ) -> Option<JoinedChunk> {
+    ) -> Option<RowBundle> {
         let mut encoded = [None; CHUNK as usize];
         for (encoded, slot) in encoded.iter_mut().zip(those.iter()) {
             let row = self.encode(slot, has[(slot % CHUNK) as usize].get(), || row(slot));
@@ -196,13 +196,13 @@ impl EncodedRows {
             *encoded = Some((RecordHead { slot, kind }, row));
         }
         let rows = encoded.into_iter().map_while(|encoded| encoded);
-        let mut rows = rows.map(|(head, EncodedRow { start, bits, .. })| RowToJoin {
+        let mut rows = rows.map(|(head, EncodedRow { start, bits, .. })| RowToBundle {
             head,
             bytes: &self.bytes[start..],
             bits: bits as usize,
         });
         let first = rows.next()?;
-        Some(self.joined.join(first, rows))
+        Some(self.bundles.bundle(first, rows))
     }
 
     /// Appends the bits of a row that is encoded.
@@ -212,7 +212,7 @@ impl EncodedRows {
     }
 
     #[inline]
-    pub(super) fn append_joined(&self, of: JoinedChunk, to: &mut BitBatch<'_, '_>) {
-        self.joined.append(of, to);
+    pub(super) fn append_bundle(&self, of: RowBundle, to: &mut BitBatch<'_, '_>) {
+        self.bundles.append(of, to);
     }
 }

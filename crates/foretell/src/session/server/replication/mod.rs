@@ -12,13 +12,13 @@ mod gone_rows;
 mod host_sight;
 mod interest_query;
 mod interest_settings;
-mod joined_rows;
 mod ranking_key;
 mod rate_limited_rows;
 mod recent_changes;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
+mod row_bundles;
 mod row_rates;
 mod sent_datagrams;
 mod sent_history;

@@ -1,7 +1,7 @@
 //! A datagram of shown rows while it is written: as many as have room.
 
 use super::encoded_rows::{EncodedRow, EncodedRows};
-use super::joined_rows::JoinedChunk;
+use super::row_bundles::RowBundle;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_row_head::{RecordHead, RecordsBefore};
@@ -108,13 +108,13 @@ impl RecordWriter<'_, '_> {
 
     /// Writes some rows of a chunk. Whether they have found room.
     #[inline]
-    pub(super) fn write_joined(&mut self, chunk: JoinedChunk) -> bool {
-        let first_bits = self.before.first_bits(&chunk.head);
-        let has_room = self.has_room(chunk.head.bits(first_bits, self.codec) + chunk.bits);
+    pub(super) fn write_bundle(&mut self, bundle: RowBundle) -> bool {
+        let first_bits = self.before.first_bits(&bundle.head);
+        let has_room = self.has_room(bundle.head.bits(first_bits, self.codec) + bundle.bits);
         if has_room {
             first_bits.write(&mut self.bits);
-            self.encoded.append_joined(chunk, &mut self.bits);
-            self.before = chunk.after;
+            self.encoded.append_bundle(bundle, &mut self.bits);
+            self.before = bundle.after;
         }
         has_room
     }

@@ -101,6 +101,7 @@ impl ShownLane {
                 limits.interest.rows().for_each(|(place, _)| self.note_row(place, of));
                 self.drop_unseen(limits);
             }
+            None if is_next && of.changes.places.is_empty() => {}
             None if is_next => self.note_changes(of),
             None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
         }

@@ -66,8 +66,8 @@ impl ShownRowWriter<'_, '_, '_> {
             return false;
         }
         let ShownRowWriter { rows, paced, sent, of, to } = self;
-        let chunk = to.encoded.join(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
-        let is_told = chunk.is_some_and(|chunk| to.write_joined(chunk));
+        let bundle = to.encoded.bundle(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
+        let is_told = bundle.is_some_and(|bundle| to.write_bundle(bundle));
         if is_told {
             rows.note_chunk_told(those, of.tick, of.changes.resting(those.first));
             paced.note_chunk_told(those);

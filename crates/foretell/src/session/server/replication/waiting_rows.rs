@@ -48,6 +48,9 @@ impl WaitingRows {
 
     /// Whether all of them mostly have room together.
     pub(super) fn fit(&self, rows: &ClientRows, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
+        if self.is_empty() {
+            return true;
+        }
         let [there, new] = [true, false].map(|is_there| encoded.bits_mostly(is_there));
         let all = self.slots.len() as u64;
         let not_there = self.slots.count_both(rows.unknown()) as u64;

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 
 /// So many choices of the rows of a chunk, and of what they are told against, are kept. Where clients have less in common, to put
 /// their rows together costs more than it saves.
-const JOINED_MAX: usize = 16;
+const BUNDLES_MAX: usize = 16;
 
 /// Which bits of some rows of a chunk to copy: all but what stands before the first one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JoinedChunk {
+pub(super) struct RowBundle {
     /// What stands before the first one.
     pub head: RecordHead,
     /// By what is told that comes behind them.
@@ -23,7 +23,7 @@ pub(super) struct JoinedChunk {
 
 /// A row that is to be put together with others.
 #[derive(Clone, Copy)]
-pub(super) struct RowToJoin<'a> {
+pub(super) struct RowToBundle<'a> {
     pub head: RecordHead,
     /// It begins with these, of which there are as many as whole eights take.
     pub bytes: &'a [u8],
@@ -32,36 +32,36 @@ pub(super) struct RowToJoin<'a> {
 
 /// Some rows of a chunk that were asked for.
 #[derive(Clone, Copy, Debug)]
-struct Joined {
+struct Kept {
     slots: u64,
     /// Where the states begin that they are told against.
     bases: usize,
     /// `None` where not all are told against one.
-    chunk: Option<JoinedChunk>,
+    bundle: Option<RowBundle>,
 }
 
 /// What is known of some rows of a chunk.
 pub(super) enum Found {
-    /// They are joined, or stay apart: as not all are told against a state, or as very many others were asked for.
-    Known(Option<JoinedChunk>),
+    /// They are a bundle, or told one by one: as not all are told against a state, or as very many others were asked for.
+    Known(Option<RowBundle>),
     /// Nobody has asked for them.
     Unknown,
 }
 
 /// Its memory is used again.
 #[derive(Debug)]
-pub(super) struct JoinedRows {
+pub(super) struct RowBundles {
     /// By the number of the chunk: how many of them there are.
     counts: Vec<usize>,
     /// Room for the most that a chunk may have.
-    joined: Vec<Joined>,
+    kept: Vec<Kept>,
     bases: Vec<MaybeTick>,
     bytes: Vec<u8>,
 }
 
-impl JoinedRows {
-    pub(super) fn new() -> JoinedRows {
-        JoinedRows { counts: Vec::new(), joined: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
+impl RowBundles {
+    pub(super) fn new() -> RowBundles {
+        RowBundles { counts: Vec::new(), kept: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
     }
 
     /// There are none any more; numbers of rows are below `slots`, or below what was said before.
@@ -77,7 +77,7 @@ impl JoinedRows {
         let chunks = slots.div_ceil(CHUNK as usize);
         if self.counts.len() < chunks {
             self.counts.resize(chunks, 0);
-            self.joined.resize(chunks * JOINED_MAX, Joined { slots: 0, bases: 0, chunk: None });
+            self.kept.resize(chunks * BUNDLES_MAX, Kept { slots: 0, bases: 0, bundle: None });
         }
     }
 
@@ -85,49 +85,48 @@ impl JoinedRows {
     #[inline]
     pub(super) fn find(&self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize]) -> Found {
         let (chunk, bases) = ((those.first / CHUNK) as usize, &self.bases);
-        let joined = &self.joined[chunk * JOINED_MAX..][..self.counts[chunk]];
-        let are_these =
-            |joined: &&Joined| joined.slots == those.slots && are_told_against(those, &bases[joined.bases..], has);
-        match joined.iter().find(are_these) {
-            Some(known) => Found::Known(known.chunk),
-            None if joined.len() < JOINED_MAX => Found::Unknown,
+        let kept = &self.kept[chunk * BUNDLES_MAX..][..self.counts[chunk]];
+        let are_these = |kept: &&Kept| kept.slots == those.slots && are_told_against(those, &bases[kept.bases..], has);
+        match kept.iter().find(are_these) {
+            Some(known) => Found::Known(known.bundle),
+            None if kept.len() < BUNDLES_MAX => Found::Unknown,
             None => Found::Known(None),
         }
     }
 
     /// Puts rows together: of the first one and of the others what stands before each, its bytes, and how many bits of these it takes.
-    pub(super) fn join<'a>(
+    pub(super) fn bundle<'a>(
         &mut self,
-        first: RowToJoin<'a>,
-        others: impl Iterator<Item = RowToJoin<'a>>,
-    ) -> JoinedChunk {
+        first: RowToBundle<'a>,
+        others: impl Iterator<Item = RowToBundle<'a>>,
+    ) -> RowBundle {
         let start = self.bytes.len();
         let mut writer = BitWriter::new(&mut self.bytes);
-        let (mut joined, mut after) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
-        joined.put_bytes(first.bytes, first.bits);
+        let (mut batch, mut after) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
+        batch.put_bytes(first.bytes, first.bits);
         after.note(&first.head);
         for row in others {
-            after.first_bits(&row.head).write(&mut joined);
-            joined.put_bytes(row.bytes, row.bits);
+            after.first_bits(&row.head).write(&mut batch);
+            batch.put_bytes(row.bytes, row.bits);
             after.note(&row.head);
         }
-        let bits = joined.bit_len();
-        joined.finish();
+        let bits = batch.bit_len();
+        batch.finish();
         fill_up(&mut self.bytes);
-        JoinedChunk { head: first.head, after, bits, start }
+        RowBundle { head: first.head, after, bits, start }
     }
 
-    /// Those that [nothing is known](Found::Unknown) of are joined so from now on, or stay apart.
-    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize], chunk: Option<JoinedChunk>) {
+    /// Those that [nothing is known](Found::Unknown) of are this bundle from now on, or told one by one.
+    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize], bundle: Option<RowBundle>) {
         let nth = (those.first / CHUNK) as usize;
-        let place = nth * JOINED_MAX + self.counts[nth];
-        self.joined[place] = Joined { slots: those.slots, bases: self.bases.len(), chunk };
+        let place = nth * BUNDLES_MAX + self.counts[nth];
+        self.kept[place] = Kept { slots: those.slots, bases: self.bases.len(), bundle };
         self.counts[nth] += 1;
         self.bases.extend(those.iter().map(|slot| has[(slot % CHUNK) as usize]));
     }
 
     #[inline]
-    pub(super) fn append(&self, of: JoinedChunk, to: &mut BitBatch<'_, '_>) {
+    pub(super) fn append(&self, of: RowBundle, to: &mut BitBatch<'_, '_>) {
         to.put_bytes(&self.bytes[of.start..], of.bits);
     }
 }
@@ -164,18 +163,18 @@ mod tests {
         has
     }
 
-    fn add(rows: &mut JoinedRows, ticks: [u32; 3]) -> usize {
+    fn add(rows: &mut RowBundles, ticks: [u32; 3]) -> usize {
         let head = |slot| RecordHead { slot, kind: RecordKind::Against { age_ticks: 2 } };
-        let mut all = THOSE.iter().map(|slot| RowToJoin { head: head(slot), bytes: &[0xa5; 8], bits: 12 });
+        let mut all = THOSE.iter().map(|slot| RowToBundle { head: head(slot), bytes: &[0xa5; 8], bits: 12 });
         let first = all.next().expect("there are some");
-        let chunk = rows.join(first, all);
+        let chunk = rows.bundle(first, all);
         rows.keep(THOSE, &in_states(ticks), Some(chunk));
         chunk.bits
     }
 
     #[test]
     fn what_was_put_together_is_found_by_who_is_told_the_same_against_the_same_states() {
-        let mut rows = JoinedRows::new();
+        let mut rows = RowBundles::new();
         rows.clear(2 * CHUNK as usize);
         assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Unknown));
         let bits = add(&mut rows, [5, 6, 7]);
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn of_very_many_different_choices_only_the_first_are_put_together() {
-        let mut rows = JoinedRows::new();
+        let mut rows = RowBundles::new();
         rows.clear(2 * CHUNK as usize);
         for state in 0..16 {
             add(&mut rows, [state, 6, 7]);
