@@ -2,7 +2,7 @@
 //!
 //! Two families. *Between samples*, pure functions: [`hold`], the straight lines of [`vector`](super::vector)
 //! (`lerp`, `lerp_unclamped`, `move_towards`), [`hermite`] with velocities, [`catmull_rom`] with neighbours; with
-//! [`turn`] for rotations. *From arrival to arrival*, [`Follower`]: a small state machine that is fed by what comes and
+//! [`rotation_curve`] for rotations. *From arrival to arrival*, [`Follower`]: a small state machine that is fed by what comes and
 //! asked in each frame. Beyond the last sample [`dead_reckon`] goes on, and [`Extrapolation`] says for how long.
 //!
 //! Everything is generic over the number of components: a length is `[x]`, a colour `[r, g, b, a]`; position is only the
