@@ -195,8 +195,10 @@ impl SendWindow {
         let queue = least.saturating_sub(fastest).saturating_sub(differs / 2).as_secs_f64() / QUEUED.as_secs_f64();
         let (is_queued, loses) = (queue > 1.0, self.loses_more(now));
         if queue > CALM && self.bytes <= NEXT_TO_NOTHING {
-            // It takes as long, though there is nothing that it could wait behind: that is the way.
+            // It takes as long, though there is nothing that it could wait behind: that is another way, of which nothing is known.
             self.fastest.set(least, now);
+            (self.slowed, self.is_first, self.calm) = (None, true, 0);
+            return;
         }
         if !is_queued && !loses {
             let is_calm = round.is_used && queue < CALM;
