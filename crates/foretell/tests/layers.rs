@@ -63,7 +63,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/presentation",
         layers: &[
             &["followers", "lifecycles", "playout", "view"],
-            &["playout_window"],
+            &["playout_samples"],
             &["views"],
             &["tick_interpolation"],
             &["visual_state"],

@@ -30,7 +30,7 @@ mod row;
 mod rows;
 mod rows_by_type;
 mod schema;
-mod state_part;
+mod shared_fields;
 mod step;
 mod table;
 mod table_entry;
@@ -67,7 +67,7 @@ pub(crate) use rounded_row::{GroupKind, LaneGroup, Motion, RoundedRow, with_lane
 pub use row::{RemovedRow, Row};
 pub use rows::Rows;
 pub use schema::Schema;
-pub use state_part::StatePart;
+pub use shared_fields::StatePart;
 pub use step::Step;
 pub use table::{SavedTable, Table};
 pub use table_entry::{Mut, Ref};

@@ -119,7 +119,7 @@ impl<W: World> ClientWorld<W> {
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
         let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
-        let shown = presentation.remote.window(&Sources::new(moment, &prediction.timeline, snapshots, authority));
+        let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
         let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
         if prediction.choose(&known, moment.settings) {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);

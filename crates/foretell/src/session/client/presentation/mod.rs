@@ -4,7 +4,7 @@ mod error_offsets;
 mod followers;
 mod lifecycles;
 mod playout;
-mod playout_window;
+mod playout_samples;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;
 mod remote_playback;

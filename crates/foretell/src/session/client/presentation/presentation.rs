@@ -4,7 +4,7 @@ use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::AHEAD;
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
-use super::playout_window::RemoteRow;
+use super::playout_samples::RemoteRow;
 use super::remote_playback::RemotePlayback;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};

@@ -8,7 +8,7 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::{Drawing, Followers};
 use super::playout::Playout;
-use super::playout_window::{ComponentWindow, Pace, PlayoutWindow, RemoteRow, Seen};
+use super::playout_samples::{ComponentSamples, Pace, PlayoutSamples, RemoteRow, Seen};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
@@ -52,7 +52,7 @@ impl RemotePlayback {
 
     /// What is shown.
     pub(crate) fn visual<'a, W: World>(&'a self, sources: &'a Sources<'a, W>) -> VisualState<'a, W> {
-        let remote = self.window(sources);
+        let remote = self.samples(sources);
         VisualState { sources, remote, curves: &self.curves, followers: &self.followers }
     }
 
@@ -62,7 +62,7 @@ impl RemotePlayback {
 
     /// The rows of a component that were written before the last step, where they are what is shown now as well: a frame mostly shows
     /// the instant of its update.
-    pub(crate) fn written(&self, others: &ComponentWindow<'_>) -> Option<&Rows> {
+    pub(crate) fn written(&self, others: &ComponentSamples<'_>) -> Option<&Rows> {
         self.written.filter(|written| others.is_as_it_was(*written)).map(|_| &self.proxies)
     }
 
@@ -82,7 +82,7 @@ impl RemotePlayback {
 
     /// Writes the rows of others at the cursor. Returns where it stands, when there are any.
     pub(crate) fn write_proxies<W: World>(&mut self, sources: &Sources<'_, W>) -> Option<TickTime> {
-        let remote = self.window(sources)?;
+        let remote = self.samples(sources)?;
         let RemotePlayback { curves, followers, proxies, staying, written, .. } = self;
         let may_stay = sources.authority.is_empty() && !curves.any_leads();
         if !may_stay {
@@ -107,7 +107,7 @@ impl RemotePlayback {
         wanted: &Curves,
         offsets: &mut ErrorOffsets,
     ) {
-        let Some(remote) = self.window(sources) else { return };
+        let Some(remote) = self.samples(sources) else { return };
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
         let before = remote.as_known(seen.known, leapt_from.unwrap_or(remote.points()));
@@ -149,9 +149,9 @@ impl RemotePlayback {
     }
 
     /// What is known of others where they are shown; `None` where nothing is.
-    pub(crate) fn window<'a, W: World>(&self, sources: &Sources<'a, W>) -> Option<PlayoutWindow<'a>> {
+    pub(crate) fn samples<'a, W: World>(&self, sources: &Sources<'a, W>) -> Option<PlayoutSamples<'a>> {
         let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
-        PlayoutWindow::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace)
+        PlayoutSamples::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace)
     }
 }
 
@@ -208,7 +208,7 @@ struct ProxyWriter<'a, W: World> {
 
 impl<W: World> ProxyWriter<'_, W> {
     /// Writes the rows of a component, of which those that stay are there already.
-    fn write_component(&mut self, component: ComponentId, mut others: ComponentWindow<'_>) {
+    fn write_component(&mut self, component: ComponentId, mut others: ComponentSamples<'_>) {
         let Sources { timeline, schema, authority, .. } = self.visual.sources;
         let schema = schema.component(component);
         let mut staying = self.staying.of(component);
@@ -245,8 +245,8 @@ struct Hiding<'a, W: World> {
     sources: &'a Sources<'a, W>,
     component: &'a ComponentSchema,
     /// As they were shown by what was known in the update before.
-    before: ComponentWindow<'a>,
-    remote: ComponentWindow<'a>,
+    before: ComponentSamples<'a>,
+    remote: ComponentSamples<'a>,
     offsets: &'a mut ErrorOffsets,
     followers: &'a mut Followers,
 }
@@ -279,7 +279,7 @@ impl<W: World> Hiding<'_, W> {
 }
 
 /// Where an entity is by the row that was looked at last and how fast, without its offset.
-fn pose(component: &ComponentSchema, of: &mut ComponentWindow<'_>, drawing: Drawing) -> Option<(Pose, f64)> {
+fn pose(component: &ComponentSchema, of: &mut ComponentSamples<'_>, drawing: Drawing) -> Option<(Pose, f64)> {
     let mut words: RowBuffer = [0; ROW_WORDS_MAX];
     of.draw(drawing, &mut words)?;
     Some((component.pose(&words), vector::length(velocity_of(component, &words))))

@@ -1,7 +1,7 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
 use super::followers::{Drawing, Followers};
-use super::playout_window::PlayoutWindow;
+use super::playout_samples::PlayoutSamples;
 use super::tick_interpolation::TickInterpolation;
 use crate::motion::Pose;
 use crate::rollback::Timeline;
@@ -56,7 +56,7 @@ pub(crate) struct HeldShown {
 /// Everything that is shown at one instant.
 pub(crate) struct VisualState<'a, W: World> {
     pub sources: &'a Sources<'a, W>,
-    pub remote: Option<PlayoutWindow<'a>>,
+    pub remote: Option<PlayoutSamples<'a>>,
     pub curves: &'a Curves,
     pub followers: &'a Followers,
 }

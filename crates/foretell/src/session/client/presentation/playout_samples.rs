@@ -37,7 +37,7 @@ pub(crate) struct RemoteRow<'a> {
 
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct PlayoutWindow<'a> {
+pub(crate) struct PlayoutSamples<'a> {
     tracks: &'a Tracks,
     schema: &'a Schema,
     known: KnownIn,
@@ -45,22 +45,22 @@ pub(crate) struct PlayoutWindow<'a> {
     pace: Pace,
 }
 
-impl<'a> PlayoutWindow<'a> {
+impl<'a> PlayoutSamples<'a> {
     /// What is known around these points; `None` before the first state.
     pub(crate) fn new(
         snapshots: &'a Snapshots,
         schema: &'a Schema,
         points: Points,
         pace: Pace,
-    ) -> Option<PlayoutWindow<'a>> {
+    ) -> Option<PlayoutSamples<'a>> {
         let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
         let known = KnownIn { update: tracks.update(), newest };
-        Some(PlayoutWindow { tracks, schema, known, points, pace })
+        Some(PlayoutSamples { tracks, schema, known, points, pace })
     }
 
     /// The same by what was known before, at other points.
-    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> PlayoutWindow<'a> {
-        PlayoutWindow { known, points, ..*self }
+    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> PlayoutSamples<'a> {
+        PlayoutSamples { known, points, ..*self }
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -77,13 +77,13 @@ impl<'a> PlayoutWindow<'a> {
     }
 
     /// The rows of a component.
-    pub(crate) fn component(&self, component: ComponentId) -> ComponentWindow<'a> {
+    pub(crate) fn component(&self, component: ComponentId) -> ComponentSamples<'a> {
         let (Pace { rate, interval }, schema) = (self.pace, self.schema.component(component));
         let ticks = schema.interval_ticks(rate, interval);
         let look = Look { interval: ticks, ..self.look() };
         let first = self.schema.first_in_state(component);
         let at = look.at - TickTime::ticks(f64::from(ticks - interval));
-        ComponentWindow {
+        ComponentSamples {
             tracks: self.tracks,
             component,
             schema,
@@ -140,7 +140,7 @@ impl<'a> PlayoutWindow<'a> {
 }
 
 /// The rows of a component where they are shown: in the order of their entities, in which each is found soonest after the one before.
-pub(crate) struct ComponentWindow<'a> {
+pub(crate) struct ComponentSamples<'a> {
     tracks: &'a Tracks,
     component: ComponentId,
     schema: &'a ComponentSchema,
@@ -159,7 +159,7 @@ pub(crate) struct ComponentWindow<'a> {
     span: LastSpan,
 }
 
-impl<'a> ComponentWindow<'a> {
+impl<'a> ComponentSamples<'a> {
     /// How many may be there.
     pub(crate) fn count(&self) -> usize {
         self.tracks.count(self.component)
@@ -326,8 +326,8 @@ mod tests {
         let known = KnownIn { update: tracks.update(), newest: Tick::new(30) };
         let points = Points { now: Instant::ZERO, cursor, front: cursor };
         let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-        let window = PlayoutWindow { tracks: &tracks, schema: &schema, known, points, pace };
-        let mut of = window.component(component);
+        let samples = PlayoutSamples { tracks: &tracks, schema: &schema, known, points, pace };
+        let mut of = samples.component(component);
         let words = of.seek(0)?.row.words[0];
         Some((of.samples.before().0.get(), words))
     }
@@ -349,7 +349,7 @@ mod tests {
             let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
             let points = Points { now: Instant::ZERO, cursor, front: cursor };
             let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-            PlayoutWindow { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
+            PlayoutSamples { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
         };
         let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
         let seen = Seen { known, cursor: TickTime::ticks(3.0) };
