@@ -71,7 +71,7 @@ pub(crate) struct Fates {
 pub(crate) struct SendWindow {
     /// How many bytes may be under way.
     bytes: f64,
-    /// Whether there was never too much.
+    /// Whether there was never too much on this way.
     is_first: bool,
     /// Of how many round trips in a row nothing has waited.
     calm: u32,

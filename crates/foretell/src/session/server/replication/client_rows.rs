@@ -156,17 +156,9 @@ impl ClientRows {
         self.told[slot as usize] < MaybeTick::some(changed) || changed <= before && !self.rests.contains(slot)
     }
 
-    /// It is told in the state of `tick`.
-    #[inline]
-    pub fn note_told(&mut self, slot: u32, tick: Tick, rests: bool) {
-        self.told[slot as usize] = MaybeTick::some(tick);
-        self.rests.set(slot, rests);
-        self.may_be_there.insert(slot);
-    }
-
     /// Those are told in the state of `tick`. Which of them rest, `resting` says by the bits of the chunk; bits of others don't count.
     #[inline]
-    pub fn note_chunk_told(&mut self, those: ChunkSlots, tick: Tick, resting: u64) {
+    pub fn note_told(&mut self, those: ChunkSlots, tick: Tick, resting: u64) {
         let tick = MaybeTick::some(tick);
         if those.is_whole() {
             self.told[those.indices()].fill(tick);

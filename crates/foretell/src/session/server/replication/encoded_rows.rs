@@ -27,8 +27,6 @@ pub(super) struct EncodedRow {
     /// How many ticks older the state is that it is told against; `None` where it is told by itself.
     pub age_ticks: Option<u32>,
     pub bits: u32,
-    /// Whether it is told to rest.
-    pub rests: bool,
     /// With which byte it begins.
     start: usize,
 }
@@ -159,7 +157,7 @@ impl EncodedRows {
             self.against.bits += bits as u64;
         }
         let bits = u32::try_from(bits).expect("a row is short");
-        EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, rests, start }
+        EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, start }
     }
 
     /// Some rows of a chunk together, for one who has each as it was in the state that `has` says. They are put together once.

@@ -37,15 +37,9 @@ impl RateLimitedRows {
         }
     }
 
-    /// A row is told, or not shown any more.
+    /// Those are told, or not shown any more.
     #[inline]
-    pub(super) fn note_told(&mut self, slot: u32) {
-        self.early.remove(slot);
-    }
-
-    /// Those are.
-    #[inline]
-    pub(super) fn note_chunk_told(&mut self, those: ChunkSlots) {
+    pub(super) fn note_told(&mut self, those: ChunkSlots) {
         if self.early.chunk(those.first).slots != 0 {
             self.early.set_chunk(those, 0);
         }
@@ -78,8 +72,8 @@ mod tests {
             let mut is_told = changes(tick) && paced.is_due(slot, &rows, &row_rates, now);
             paced.follow(&rows, &row_rates, now, |_| is_told = true);
             if is_told {
-                rows.note_told(slot, now, false);
-                paced.note_told(slot);
+                rows.note_told(ChunkSlots::one(slot), now, 0);
+                paced.note_told(ChunkSlots::one(slot));
                 told.push(tick);
             }
         }

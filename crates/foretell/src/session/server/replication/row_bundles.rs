@@ -6,7 +6,7 @@ use crate::session::shown_row_head::{RecordHead, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};
 use alloc::vec::Vec;
 
-/// So many choices of the rows of a chunk, and of what they are told against, are kept. Where clients have less in common, to put
+/// How many bundles of a chunk are kept: each of other rows, or told against other states. Where clients have less in common, to put
 /// their rows together costs more than it saves.
 const BUNDLES_MAX: usize = 16;
 

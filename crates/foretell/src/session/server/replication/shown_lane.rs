@@ -14,7 +14,7 @@ use super::sent_datagrams::{SentDatagrams, SettledDatagram};
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::ShownDatagram;
 use super::shown_row_writer::ShownRowWriter;
-use super::slot_set::SlotSet;
+use super::slot_set::{ChunkSlots, SlotSet};
 use super::urgency::{Claims, Urgency};
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
@@ -261,7 +261,7 @@ impl ShownLane {
     fn end(&mut self, slot: u32, end: End) {
         let Some((RowName { key, .. }, may_be_there)) = self.rows.remove(slot) else { return };
         self.waiting.remove(slot);
-        self.paced.note_told(slot);
+        self.paced.note_told(ChunkSlots::one(slot));
         self.given.remove(slot);
         match end {
             _ if !may_be_there => {}

@@ -43,9 +43,7 @@ impl ShownRowWriter<'_, '_, '_> {
         let told = self.encode(slot);
         let has_room = self.to.write(&told);
         if has_room {
-            self.rows.note_told(slot, self.of.tick, told.row.rests);
-            self.paced.note_told(slot);
-            self.sent.note_told(ChunkSlots::one(slot));
+            self.note_told(ChunkSlots::one(slot));
         }
         has_room
     }
@@ -65,15 +63,21 @@ impl ShownRowWriter<'_, '_, '_> {
         if those.is_empty() {
             return false;
         }
-        let ShownRowWriter { rows, paced, sent, of, to } = self;
+        let ShownRowWriter { rows, of, to, .. } = self;
         let bundle = to.encoded.bundle(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
         let is_told = bundle.is_some_and(|bundle| to.write_bundle(bundle));
         if is_told {
-            rows.note_chunk_told(those, of.tick, of.changes.resting(those.first));
-            paced.note_chunk_told(those);
-            sent.note_told(those);
+            self.note_told(those);
         }
         is_told
+    }
+
+    #[inline]
+    fn note_told(&mut self, those: ChunkSlots) {
+        let ShownRowWriter { rows, paced, sent, of, .. } = self;
+        rows.note_told(those, of.tick, of.changes.resting(those.first));
+        paced.note_told(those);
+        sent.note_told(those);
     }
 
     /// One by one.

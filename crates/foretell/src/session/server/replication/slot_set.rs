@@ -59,7 +59,7 @@ impl ChunkSlots {
         })
     }
 
-    /// So many of them, the lowest ones; all where there are fewer.
+    /// The lowest `count` of them; all where there are fewer.
     pub fn lowest(self, count: u32) -> ChunkSlots {
         if count >= self.count() {
             return self;
