@@ -134,7 +134,6 @@ const FOLDERS: [Folder; 14] = [
                 "step_event_log",
                 "sent_history",
                 "entity_grid",
-                "row_rates",
                 "ranking_key",
                 "interest_settings",
                 "slot_positions",

@@ -28,6 +28,7 @@ mod recent_extreme;
 mod refusal_message;
 mod relay_codec;
 mod row_codec;
+mod row_rates;
 mod rules;
 mod send_window;
 mod shown_bases;
@@ -35,6 +36,7 @@ mod shown_codec;
 mod shown_row_head;
 mod snapshot_head;
 mod step_events;
+mod stopped_rows;
 #[cfg(test)]
 mod test_states;
 mod traffic;

@@ -45,6 +45,13 @@ impl ShownBases {
         state.words.get(end.checked_sub(words)?..end)
     }
 
+    /// The numbers of the rows of the state of `tick`, ascending.
+    pub(crate) fn slots(&self, tick: Tick) -> impl Iterator<Item = u32> {
+        let state = &self.states[tick.get() as usize % KEPT_TICKS];
+        let places = if state.tick == tick { &state.places[..] } else { &[] };
+        places.iter().zip(0..).filter(|(place, _)| **place > 0).map(|(_, slot)| slot)
+    }
+
     /// Some words of the row with this number, or of others; worthless, but that reading them brings them near.
     #[inline]
     pub(crate) fn touch(&self, tick: Tick, slot: u32) -> u32 {
@@ -103,6 +110,8 @@ mod tests {
                 .map(|(tick, slot)| get(&ring, tick, slot)),
             [Some(7), Some(8), Some(9), None, None, None, None, None]
         );
+        let slots = |ring: &ShownBases, tick| ring.slots(Tick::new(tick)).collect::<Vec<_>>();
+        assert_eq!([100, 101, 5, 102].map(|tick| slots(&ring, tick)), [vec![3, 5], vec![3], vec![], vec![]]);
         ring.set(Tick::new(196), 3, 2, |words| words.fill(2));
         assert_eq!([100, 101, 196].map(|tick| get(&ring, tick, 3)), [None, Some(9), Some(2)]);
         ring.clear();

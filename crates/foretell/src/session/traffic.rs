@@ -12,6 +12,7 @@ use super::shown_codec::ShownCodec;
 use super::shown_row_head::{RecordKind, RecordsBefore};
 use super::snapshot_head::SnapshotHead;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
+use super::stopped_rows::read_stopped;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Column, ComponentId, Input, Rows, Schema, word_bits};
@@ -183,6 +184,7 @@ impl<I: Input> Traffic<I> {
         loop {
             let left = reader.left();
             if reader.take(1)? == 0 {
+                read_stopped(reader)?;
                 return reader.clone().finish();
             }
             let head = before.read(reader, &self.row_codec)?;

@@ -949,7 +949,7 @@ fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[R
         writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
     }
     // Nothing is shown.
-    writer.put(0, 3).bytes()
+    writer.put(0, 4).bytes()
 }
 
 /// What stands before the rows.

@@ -126,6 +126,8 @@ struct Memory {
     names: BTreeMap<u64, (Key, u64)>,
     /// By state and number.
     told: BTreeMap<(u64, u64), Rounded>,
+    /// How many ticks before the next datagram's state that is of which it says that all has stopped.
+    stopped_age: Option<u64>,
 }
 
 /// Section 4.8: how a row is told.
@@ -139,8 +141,8 @@ enum Kind {
 const GAPS: [(u64, u32); 3] = [(1, 3), (9, 6), (73, 10)];
 
 impl Memory {
-    /// What is gone up to a bit 0, and the rows that are shown up to another.
-    fn read_shown(&mut self, reader: &mut Reader, tick: u64) -> Vec<ShownRow> {
+    /// What is gone up to a bit 0, and the rows that are shown up to another; and the state of which all has stopped that is not told again.
+    fn read_shown(&mut self, reader: &mut Reader, tick: u64) -> (Vec<ShownRow>, Option<u64>) {
         let mut shown = Vec::new();
         while reader.take(1) == 1 {
             shown.push((read_sea_key(reader), Err(reader.take(1))));
@@ -171,7 +173,9 @@ impl Memory {
             shown.push((key, Ok((rests, Facts { owner, lanes: rounded::restore(key.0, &rounded) }))));
             self.told.insert((tick, slot), rounded);
         }
-        shown
+        let stopped =
+            reader.optional([6]).map(|[age]| tick.checked_sub(age).filter(|_| age > 0).expect("an earlier state"));
+        (shown, stopped)
     }
 
     /// The counters of the rows of the game are their numbers.
@@ -206,7 +210,10 @@ impl Memory {
             rounded::put(writer.put(*rests, 1), key.0, &rounded, before);
             self.told.insert((tick, slot), rounded);
         }
-        writer.put(0, 1);
+        writer.put(0, 1).put(u64::from(self.stopped_age.is_some()), 1);
+        if let Some(age) = self.stopped_age.take() {
+            writer.put(age, 6);
+        }
     }
 }
 

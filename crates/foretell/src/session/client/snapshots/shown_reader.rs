@@ -3,9 +3,11 @@
 
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};
-use crate::session::shown_bases::ShownBases;
+use crate::session::row_rates::RowRates;
+use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::stopped_rows::read_stopped;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
@@ -27,6 +29,15 @@ pub(super) struct ShownRecord {
 pub(super) struct ShownRow {
     pub owner: PlayerId,
     pub rests: bool,
+}
+
+/// That everything has stopped that moved in a state and was not told again by a later one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// In which state it was told last.
+    pub told: Tick,
+    /// In which it is known to be as it was told.
+    pub at: Tick,
 }
 
 /// Which row has a number.
@@ -55,6 +66,7 @@ struct ReadDatagram {
     records: Vec<ReadRecord>,
     words: Vec<u32>,
     rounded: Vec<u32>,
+    stop: Option<Stop>,
     /// Whether something is told by what is not known any more, so that nothing of it can be used.
     is_lacking: bool,
 }
@@ -66,6 +78,9 @@ pub(super) struct ShownReader {
     /// By number.
     names: Vec<Option<RowName>>,
     told: ShownBases,
+    /// By the state in which it was told last what has stopped: as many as the wire can tell of.
+    stops: [Option<Stop>; BASE_AGE_MAX as usize + 1],
+    row_rates: RowRates,
     read: ReadDatagram,
 }
 
@@ -76,7 +91,9 @@ impl ShownReader {
             codec: ShownCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
             told: ShownBases::new(),
-            read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, is_lacking: false },
+            stops: [None; BASE_AGE_MAX as usize + 1],
+            row_rates: RowRates::new(schema, rate),
+            read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, stop: None, is_lacking: false },
         }
     }
 
@@ -84,16 +101,17 @@ impl ShownReader {
     pub(super) fn clear(&mut self) {
         self.names.clear();
         self.told.clear();
+        self.stops.fill(None);
         self.begin();
     }
 
     /// Nothing is read.
     pub(super) fn begin(&mut self) {
-        let ReadDatagram { records, words, rounded, is_lacking } = &mut self.read;
+        let ReadDatagram { records, words, rounded, stop, is_lacking } = &mut self.read;
         records.clear();
         words.clear();
         rounded.clear();
-        *is_lacking = false;
+        (*stop, *is_lacking) = (None, false);
     }
 
     /// Reads what a datagram tells of the state of `tick`, up to its end.
@@ -113,12 +131,14 @@ impl ShownReader {
                 return Ok(());
             }
         }
+        let told = read_stopped(&mut reader)?.and_then(|age_ticks| tick.back(age_ticks));
+        self.read.stop = told.map(|told| Stop { told, at: tick });
         reader.finish()
     }
 
     /// `None` where it is told by what is not known.
     fn read_row(&mut self, tick: Tick, head: RecordHead, reader: &mut BitReader<'_>) -> Result<Option<()>, Malformed> {
-        let ShownReader { codec, names, told, read } = self;
+        let ShownReader { codec, names, told, read, .. } = self;
         let RecordHead { slot, kind } = head;
         let name = names.get(slot as usize).copied().flatten().filter(|name| name.since <= tick);
         let (key, owner) = match (kind, name) {
@@ -171,7 +191,21 @@ impl ShownReader {
             let rounded = &read.rounded[rounded.clone()];
             told.set(tick, *slot, rounded.len(), |kept| kept.copy_from_slice(rounded));
         }
+        if let Some(stop) = read.stop {
+            self.stops[stop_place(stop.told)] = Some(stop);
+        }
         !read.is_lacking
+    }
+
+    /// By what was read of the state of `tick`, which rows are known to have stopped, and since which state, in whatever order the
+    /// datagrams come: those that were told before, and those that were read.
+    pub(super) fn stopped(&self, tick: Tick) -> impl Iterator<Item = (RowKey, Stop)> {
+        let known = self.stops[stop_place(tick)].filter(|stop| stop.told == tick);
+        self.read.stop.into_iter().chain(known).flat_map(|stop| {
+            let names = self.told.slots(stop.told).filter_map(|slot| self.names[slot as usize]);
+            let keys = names.map(|name| name.key).filter(|key| !self.row_rates.is_paced(key.component));
+            keys.map(move |key| (key, stop))
+        })
     }
 
     /// What was read, each with its words.
@@ -179,6 +213,10 @@ impl ShownReader {
         let ReadDatagram { records, words, .. } = &self.read;
         records.iter().map(|read| (&read.record, &words[read.words.clone()]))
     }
+}
+
+fn stop_place(told: Tick) -> usize {
+    (told.get() % (BASE_AGE_MAX + 1)) as usize
 }
 
 #[cfg(test)]
@@ -207,7 +245,7 @@ mod tests {
         let mut rounded = alloc::vec![0; shown.form(SHIP).words()];
         shown.form(SHIP).round(&[9], &mut rounded);
         shown.write(&mut writer, SHIP, &rounded, Base::NONE);
-        writer.put(0, 1);
+        writer.put(0, 2);
         records.read(tick, BitReader::new(&bytes), &codec).expect("well-formed");
         records.keep(tick);
         let row = records.iter().next().and_then(|(record, _)| record.row);

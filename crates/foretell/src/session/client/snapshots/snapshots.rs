@@ -112,6 +112,7 @@ impl Snapshots {
                 hidden.note_record(tick, record);
             }
         }
+        shown.stopped(tick).for_each(|(key, stop)| known.tracks_mut().stop(key, stop));
     }
 
     /// Takes in a datagram. A malformed one changes nothing.

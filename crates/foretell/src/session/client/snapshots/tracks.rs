@@ -1,6 +1,7 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
+use super::shown_reader::Stop;
 use super::track_rings::{Status, TrackEntry};
 use super::track_state::{KnownIn, Look, Neighbours, Rest, Since, TrackState};
 use super::track_table::{Revision, TrackTable};
@@ -19,6 +20,8 @@ const GONE_KEPT: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct Tracks {
     tables: Vec<TrackTable>,
+    /// A row, while it is copied.
+    words: Vec<u32>,
     schema: Schema,
     states: u32,
     /// What comes now is known from this update on.
@@ -42,6 +45,7 @@ impl Tracks {
     pub(super) fn new(schema: &Schema, states: usize) -> Tracks {
         Tracks {
             tables: schema.components().iter().map(|component| TrackTable::new(component.words(), states)).collect(),
+            words: Vec::with_capacity(schema.components().iter().map(|component| component.words()).max().unwrap_or(0)),
             schema: schema.clone(),
             states: u32::try_from(states).unwrap_or(u32::MAX),
             update: 1,
@@ -99,6 +103,24 @@ impl Tracks {
             }
         }
         news.is_newest
+    }
+
+    /// A row that moved when it was told last is known to have stopped, if that was in the state of which this is said.
+    pub(super) fn stop(&mut self, key: RowKey, Stop { told, at }: Stop) {
+        let Tracks { tables, words, update, .. } = self;
+        let table = &tables[usize::from(key.component.0)];
+        let Some(newest) = table.find_near(key.entity, &mut 0).and_then(|nth| table.newest_first(nth).next()) else {
+            return;
+        };
+        if newest.entry.tick != told || newest.entry.status != Status::There {
+            return;
+        }
+        let entry = TrackEntry { tick: at, status: Status::Rests, known_in: *update, ..newest.entry };
+        words.clear();
+        words.extend_from_slice(newest.words);
+        let words = core::mem::take(words);
+        self.put_entry(key, entry, &words);
+        self.words = words;
     }
 
     /// The same of one of a state that comes late, as far as anything newer is known of the row. Whether that is new, and nothing newer is known.

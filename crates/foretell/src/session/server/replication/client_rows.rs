@@ -199,6 +199,28 @@ impl ClientRows {
         is_newest
     }
 
+    /// Whether it was told as it is in the state `before`, and is not known to rest since.
+    pub fn has_stopped(&self, slot: u32, changed: Tick, before: Tick) -> bool {
+        changed <= before && self.told[slot as usize] == MaybeTick::some(before) && !self.rests.contains(slot)
+    }
+
+    /// It is told that those rest.
+    pub fn note_rest(&mut self, those: &SlotSet) {
+        self.rests.add_all(those);
+    }
+
+    /// What told that those rest that were told last in the state of `tick` is lost: calls `tell` with each.
+    pub fn note_rest_lost(&mut self, tick: Tick, mut tell: impl FnMut(u32)) {
+        let ClientRows { told, present, rests, .. } = self;
+        let were_told = told.iter().zip(0..).filter(|(told, _)| **told == MaybeTick::some(tick));
+        for (_, slot) in were_told.filter(|(_, slot)| present.contains(*slot)) {
+            if rests.contains(slot) {
+                rests.remove(slot);
+                tell(slot);
+            }
+        }
+    }
+
     /// In which states the client has those of a chunk.
     #[inline]
     pub fn bases(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {

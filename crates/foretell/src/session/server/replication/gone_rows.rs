@@ -80,12 +80,13 @@ impl GoneRows {
         if told.len() == 0 {
             return;
         }
-        let is_in_it = |gone: &GoneRow| gone.told == Some(tick) && told.clone().any(|key| *key == gone.of.key);
         if has_come {
-            self.gone.retain(|gone| !is_in_it(gone));
-        } else {
-            self.gone.iter_mut().filter(|gone| is_in_it(gone)).for_each(|gone| gone.told = None);
+            let is_in_it = |gone: &GoneRow| gone.told == Some(tick) && told.clone().any(|key| *key == gone.of.key);
+            return self.gone.retain(|gone| !is_in_it(gone));
         }
+        // With all that is known to be gone of the same entities: no part of one is to end long before the others.
+        let is_of_these = |gone: &GoneRow| told.clone().any(|key| key.entity == gone.of.key.entity);
+        self.gone.iter_mut().filter(|gone| is_of_these(gone)).for_each(|gone| gone.told = None);
     }
 
     /// Whether there is any to tell of.

@@ -19,7 +19,6 @@ mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
 mod row_bundles;
-mod row_rates;
 mod sent_datagrams;
 mod sent_history;
 mod shown_context;

@@ -1,8 +1,8 @@
 //! Rows of kinds that are told at most a few times per second: which have changed and wait for their turn.
 
 use super::client_rows::ClientRows;
-use super::row_rates::RowRates;
 use super::slot_set::{ChunkSlots, SlotSet};
+use crate::session::row_rates::RowRates;
 use crate::time::Tick;
 
 /// The rows of one client that wait for their turn. Lives as long as the place.

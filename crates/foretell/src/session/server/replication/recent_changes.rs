@@ -1,7 +1,7 @@
 //! Which rows have changed since the last states were sent; computed once for all clients.
 
-use super::row_rates::RowRates;
 use super::slot_set::SlotSet;
+use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use alloc::vec::Vec;
@@ -15,12 +15,14 @@ pub(super) struct RecentChanges {
     of: Tick,
     pub before: Tick,
     pub since: Tick,
-    /// The numbers of those that have changed since the state before.
-    moved: SlotSet,
+    /// The numbers of those that have changed since the state before, and the same of each of these two states.
+    moved: [SlotSet; 3],
     /// Of these the ones that are told with each state.
     pub fresh: SlotSet,
-    /// Those that are told with each state, had changed in the state before, and have not since.
-    pub settled: SlotSet,
+    /// Those that are told with each state, had changed in the two states before, and have not since.
+    pub halted: SlotSet,
+    /// The same of those that had changed in the state before alone.
+    pub stopped: SlotSet,
     /// Those that are told less often, and have changed since `since`.
     pub paced: SlotSet,
     /// Where all of them stand, in their order.
@@ -33,9 +35,10 @@ impl RecentChanges {
             of: Tick::ZERO,
             before: Tick::ZERO,
             since: Tick::ZERO,
-            moved: SlotSet::default(),
+            moved: Default::default(),
             fresh: SlotSet::default(),
-            settled: SlotSet::default(),
+            halted: SlotSet::default(),
+            stopped: SlotSet::default(),
             paced: SlotSet::default(),
             places: Vec::with_capacity(ROOM),
         }
@@ -47,8 +50,11 @@ impl RecentChanges {
             return;
         }
         (self.of, self.before, self.since) = (tick, self.of, self.before);
-        let RecentChanges { before, since, moved, fresh, settled, paced, places, .. } = self;
-        [&mut *moved, fresh, settled, paced].into_iter().for_each(SlotSet::clear);
+        self.moved.rotate_right(1);
+        let RecentChanges {
+            before, since, moved: [moved, _, moved_until], fresh, halted, stopped, paced, places, ..
+        } = self;
+        [&mut *moved, fresh, halted, stopped, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
         for (version, place) in state.versions().versions().iter().zip(0..) {
             if version.changed <= *since {
@@ -62,7 +68,8 @@ impl RecentChanges {
             match row_rates.is_paced(version.key.component) {
                 true => paced.insert(version.slot),
                 false if has_moved => fresh.insert(version.slot),
-                false => settled.insert(version.slot),
+                false if moved_until.contains(version.slot) => halted.insert(version.slot),
+                false => stopped.insert(version.slot),
             }
         }
     }
@@ -70,6 +77,11 @@ impl RecentChanges {
     /// Which rows of a chunk are as they were in the state before; the lowest bit is the first.
     #[inline]
     pub fn resting(&self, first: u32) -> u64 {
-        !self.moved.chunk(first).slots
+        !self.moved[0].chunk(first).slots
+    }
+
+    /// Whether one that had changed in the state before, and has not since, had in the one before that, too.
+    pub fn was_moving(&self, slot: u32) -> bool {
+        self.moved[2].contains(slot)
     }
 }

@@ -11,7 +11,6 @@ use super::exact_lane::{ExactLane, ExactScope};
 use super::interest_query::{InterestQuery, Viewer};
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
-use super::row_rates::RowRates;
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
@@ -22,6 +21,7 @@ use crate::session::authority_codec::HeldEntity;
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
 use crate::session::row_codec::RowCodec;
+use crate::session::row_rates::RowRates;
 use crate::session::snapshot_head::SnapshotHead;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
@@ -163,8 +163,8 @@ impl Replication {
                 head.stream(&mut writer).expect("writing never fails");
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
-                let room = Room { bits_max, may_exceed: true };
-                let mut rows = ShownDatagram { codec, encoded, writer, room };
+                let room = Room::new(bits_max, true);
+                let mut rows = ShownDatagram { codec, encoded, writer, room, is_last: true };
                 replica.shown.write(&shown, number, &mut rows);
             });
             replica.allowance.spend(bytes);
@@ -262,12 +262,12 @@ impl Replication {
                 relayed.into_iter().for_each(|relayed| relayed.append_to(&mut writer));
                 packer.write(&mut writer, &rows);
                 if !are_shown {
-                    return writer.put(0, 2);
+                    return writer.put(0, 3);
                 }
                 let is_last = packer.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
-                let room = Room { bits_max, may_exceed: is_last && allowance.trickles(snapshot.now) };
-                let mut rows = ShownDatagram { codec, encoded, writer, room };
+                let room = Room::new(bits_max, is_last && allowance.trickles(snapshot.now));
+                let mut rows = ShownDatagram { codec, encoded, writer, room, is_last };
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;

@@ -32,6 +32,8 @@ struct Sent {
     runs: usize,
     /// And of how many that they are gone.
     gone: usize,
+    /// In which state the rows were told last of which it said that they have stopped.
+    stopped: Option<Tick>,
     bytes: usize,
     fate: Fate,
 }
@@ -51,6 +53,8 @@ pub(super) struct SettledDatagram<'a> {
     /// The numbers of the rows that it told.
     pub runs: vec_deque::Iter<'a, ChunkRun>,
     pub gone: vec_deque::Iter<'a, RowKey>,
+    /// In which state the rows were told last of which it said that they have stopped.
+    pub stopped: Option<Tick>,
 }
 
 /// Those whose fate is not known. Lives as long as the place.
@@ -101,7 +105,8 @@ impl SentDatagrams {
     /// A datagram is being written: what is noted from now on stands in it. Not where it [is full](SentDatagrams::is_full).
     pub(super) fn begin(&mut self, number: u16, tick: Tick) {
         let at = Instant::ZERO;
-        self.sent.push_back(Sent { number, tick, at, runs: 0, gone: 0, bytes: 0, fate: Fate::UnderWay });
+        let fate = Fate::UnderWay;
+        self.sent.push_back(Sent { number, tick, at, runs: 0, gone: 0, stopped: None, bytes: 0, fate });
     }
 
     /// The one with this number is sent, and takes this many bytes.
@@ -138,6 +143,11 @@ impl SentDatagrams {
         self.sent.back_mut().expect("one is being written").gone += 1;
     }
 
+    /// It tells that what was told last in the state of `told` has stopped.
+    pub(super) fn note_stopped(&mut self, told: Tick) {
+        self.sent.back_mut().expect("one is being written").stopped = Some(told);
+    }
+
     /// Calls `settle` with each datagram of which it is known now whether it has come, as the client has told. Returns how
     /// they fared.
     pub(super) fn settle(
@@ -164,7 +174,7 @@ impl SentDatagrams {
                 self.under_way -= sent.bytes as u64;
                 fates.lost += u32::from(!has_come);
                 let (runs, gone) = (self.runs.range(first_run..run), self.gone.range(first_gone..gone));
-                settle(SettledDatagram { tick: sent.tick, has_come, runs, gone });
+                settle(SettledDatagram { tick: sent.tick, has_come, runs, gone, stopped: sent.stopped });
                 sent.fate = Fate::Lost;
             }
             if has_come {

@@ -5,7 +5,7 @@ use super::entities_in_view::EntitiesInView;
 use super::exact_choice::ExactChoice;
 use super::interest_query::InterestQuery;
 use super::recent_changes::RecentChanges;
-use super::row_rates::RowRates;
+use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};

@@ -5,6 +5,7 @@ use super::row_bundles::RowBundle;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_row_head::{RecordHead, RecordsBefore};
+use crate::session::stopped_rows::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 
@@ -25,15 +26,20 @@ impl RecordToTell {
 /// How long a datagram may become.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    pub bits_max: usize,
+    bits_max: usize,
     /// Whether one row may make it longer than that.
-    pub may_exceed: bool,
+    may_exceed: bool,
 }
 
 impl Room {
+    /// Up to `bits_max`, with what stands behind the rows.
+    pub(super) fn new(bits_max: usize, may_exceed: bool) -> Room {
+        Room { bits_max: bits_max.saturating_sub(STOPPED_BITS), may_exceed }
+    }
+
     /// Takes `bits`, and the one that ends the list, if they have room.
     fn take(&mut self, bits: usize) -> bool {
-        let one_more = bits >= self.bits_max && bits < DATAGRAM_MAX * 8 && self.may_exceed;
+        let one_more = bits >= self.bits_max && bits < DATAGRAM_MAX * 8 - STOPPED_BITS && self.may_exceed;
         self.may_exceed &= !one_more;
         bits < self.bits_max || one_more
     }
@@ -45,6 +51,8 @@ pub(super) struct ShownDatagram<'a, 'b> {
     pub encoded: &'a mut EncodedRows,
     pub writer: BitWriter<'b>,
     pub room: Room,
+    /// Whether all parts of the snapshot are written before it.
+    pub is_last: bool,
 }
 
 impl<'b> ShownDatagram<'_, 'b> {
@@ -63,7 +71,7 @@ impl<'b> ShownDatagram<'_, 'b> {
 
     /// The rows come next.
     pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
-        let ShownDatagram { codec, encoded, writer, room } = self;
+        let ShownDatagram { codec, encoded, writer, room, .. } = self;
         RecordWriter { codec, encoded, bits: BitBatch::new(writer), room, before: RecordsBefore::NONE }
     }
 }

@@ -1,8 +1,9 @@
 //! What one client shows of others, row by row: what of each it was told last, and what it is to be told next.
 //!
 //! Each row is told by itself, as it is in the state that is sent, and counts as soon as its datagram comes. A row is told
-//! when it has changed, and once more when it has come to rest; again, when a datagram that told it is lost. Where there is
-//! more to tell than fits, what is near and what was told long ago comes first.
+//! when it has changed, and again when a datagram that told it is lost. That it has come to rest is told of all together that were
+//! told with the state before, if everything has room, and otherwise of each. Where there is more to tell than fits, what is near and
+//! what was told long ago comes first.
 
 use super::client_rows::{ClientRows, RowName};
 use super::encoded_rows::EncodedRows;
@@ -20,7 +21,9 @@ use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::send_window::Fates;
 use crate::session::server::row_versions::RowVersion;
+use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::shown_row_head::SLOTS_MAX;
+use crate::session::stopped_rows::write_stopped;
 use crate::time::{Instant, Tick};
 
 /// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.
@@ -37,6 +40,8 @@ enum End {
 pub(super) struct ShownLane {
     rows: ClientRows,
     waiting: WaitingRows,
+    /// Those that were told with the state before and are as they were then: it is to be told that they rest.
+    stopped: SlotSet,
     paced: RateLimitedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately, or told exactly: they are told with each state until they are
@@ -52,6 +57,7 @@ impl ShownLane {
         ShownLane {
             rows: ClientRows::default(),
             waiting: WaitingRows::new(),
+            stopped: SlotSet::default(),
             paced: RateLimitedRows::new(),
             gone: GoneRows::new(),
             given: SlotSet::default(),
@@ -62,8 +68,9 @@ impl ShownLane {
 
     /// Nothing of what was told so far may be there, or all of it.
     pub(super) fn begin_anew(&mut self) {
-        let ShownLane { rows, waiting, gone, sent, .. } = self;
+        let ShownLane { rows, waiting, stopped, gone, sent, .. } = self;
         rows.tell_anew();
+        stopped.clear();
         waiting.add_both(rows.present(), rows.present());
         gone.tell_anew();
         sent.forget();
@@ -73,7 +80,7 @@ impl ShownLane {
     pub(super) fn acknowledge(&mut self, received: AckBits, now: Instant) -> Fates {
         let ShownLane { rows, waiting, gone, sent, .. } = self;
         sent.settle(received, now, |datagram| {
-            let SettledDatagram { tick, has_come, runs, gone: told_gone } = datagram;
+            let SettledDatagram { tick, has_come, runs, gone: told_gone, stopped } = datagram;
             for told in runs.flat_map(|run| run.chunks()) {
                 if has_come {
                     rows.note_come(told, tick);
@@ -81,12 +88,16 @@ impl ShownLane {
                     told.iter().filter(|slot| rows.note_lost(*slot, tick)).for_each(|slot| waiting.add(slot));
                 }
             }
+            if let Some(told) = stopped.filter(|_| !has_come) {
+                rows.note_rest_lost(told, |slot| waiting.add(slot));
+            }
             gone.settle(tick, has_come, told_gone);
         })
     }
 
     /// Takes in what has changed up to the state that is sent.
     pub(super) fn note(&mut self, of: &ShownContext<'_>) {
+        self.tell_stopped();
         let noted = self.noted.replace(of.tick);
         if let Some(noted) = noted {
             self.note_removed(noted, of);
@@ -107,6 +118,7 @@ impl ShownLane {
         }
         self.tell_given_again();
         self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
+        self.stopped.remove_all(self.waiting.slots());
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -125,12 +137,14 @@ impl ShownLane {
 
     /// What has changed, where all is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
     fn note_changes(&mut self, of: &ShownContext<'_>) {
-        let (RecentChanges { fresh, paced, settled, .. }, versions) = (of.changes, of.state.versions());
-        let ShownLane { rows, waiting, .. } = self;
+        let (RecentChanges { fresh, paced, halted, stopped: have_stopped, .. }, versions) =
+            (of.changes, of.state.versions());
+        let ShownLane { rows, waiting, stopped, .. } = self;
         waiting.add_both(fresh, rows.present());
-        // It was noted with the state before, in which these had changed: what is said to rest was told so since, or waits still.
-        waiting.add_both_but(settled, rows.present(), rows.resting());
-        for of_changed in [fresh, settled] {
+        // It was noted with the state before, in which these had changed: they were told with that, or wait still.
+        waiting.add_both_but(halted, rows.present(), rows.resting());
+        stopped.add_both_but(have_stopped, rows.present(), rows.resting());
+        for of_changed in [fresh, halted, have_stopped] {
             let mut next = 0;
             while let Some(slot) = of_changed.next_not_in(self.rows.present(), next) {
                 self.note_row(versions.place(slot), of);
@@ -149,13 +163,17 @@ impl ShownLane {
         if owner == of.player || slot >= SLOTS_MAX || of.is_exact(slot) || !is_for_them() {
             return;
         }
-        let ShownLane { rows, gone, waiting, paced, .. } = self;
+        let ShownLane { rows, gone, waiting, stopped, paced, .. } = self;
         match rows.name(slot) {
             None => rows.insert(slot, RowName { key, owner }, of.tick, gone.forget(key)),
             Some(name) if name.owner != owner => rows.give(slot, owner, of.tick),
             Some(_) => {}
         }
-        if rows.has_news(slot, changed, of.changes.before) && paced.is_due(slot, rows, of.row_rates, of.tick) {
+        let before = of.changes.before;
+        let tells_alone = of.row_rates.is_paced(key.component) || of.changes.was_moving(slot);
+        if !tells_alone && rows.has_stopped(slot, changed, before) {
+            stopped.insert(slot);
+        } else if rows.has_news(slot, changed, before) && paced.is_due(slot, rows, of.row_rates, of.tick) {
             waiting.add(slot);
         }
     }
@@ -261,6 +279,7 @@ impl ShownLane {
     fn end(&mut self, slot: u32, end: End) {
         let Some((RowName { key, .. }, may_be_there)) = self.rows.remove(slot) else { return };
         self.waiting.remove(slot);
+        self.stopped.remove(slot);
         self.paced.note_told(ChunkSlots::one(slot));
         self.given.remove(slot);
         match end {
@@ -274,8 +293,11 @@ impl ShownLane {
 
     /// Whether there is anything to tell.
     pub(super) fn has_news(&self) -> bool {
-        let any = !self.waiting.is_empty() || self.gone.has_news();
-        any && !self.sent.is_full()
+        self.has_more() && !self.sent.is_full()
+    }
+
+    fn has_more(&self) -> bool {
+        !self.waiting.is_empty() || self.gone.has_news()
     }
 
     /// Whether all that waits mostly has room together.
@@ -290,6 +312,7 @@ impl ShownLane {
 
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, urgency: &mut Urgency, most: usize) {
+        self.tell_stopped();
         let ShownLane { rows, waiting, given, .. } = self;
         let (waiting, ranking) = waiting.ranking_of_all();
         urgency.rank(of, Claims { waiting, rows, given }, most, ranking);
@@ -329,6 +352,28 @@ impl ShownLane {
             waiting.write(&mut row_writer);
         }
         row_writer.to.finish();
+        self.write_stopped(of, to);
+    }
+
+    /// Tells of all together that they have stopped, where everything else is told; otherwise each of them waits for that.
+    fn write_stopped(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
+        let age_ticks = of.tick.since(of.changes.before);
+        let are_any = to.is_last && !self.stopped.is_empty();
+        let are_told = are_any && age_ticks <= BASE_AGE_MAX && !self.has_more() && !self.sent.is_full();
+        write_stopped(&mut to.writer, are_told.then_some(age_ticks));
+        if are_told {
+            self.rows.note_rest(&self.stopped);
+            self.stopped.clear();
+            self.sent.note_stopped(of.changes.before);
+        } else if are_any {
+            self.tell_stopped();
+        }
+    }
+
+    /// Of each that has stopped this is to be told.
+    fn tell_stopped(&mut self) {
+        self.waiting.add_all(&self.stopped);
+        self.stopped.clear();
     }
 }
 

@@ -197,6 +197,16 @@ impl SlotSet {
         self.words.iter_mut().zip(added).for_each(|(word, added)| *word |= added);
     }
 
+    /// Adds all of another.
+    pub fn add_all(&mut self, other: &SlotSet) {
+        self.add_both(other, other);
+    }
+
+    /// Takes away what is in another.
+    pub fn remove_all(&mut self, other: &SlotSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+    }
+
     /// How many are in both.
     pub fn count_both(&self, other: &SlotSet) -> usize {
         self.words.iter().zip(&other.words).map(|(one, other)| (one & other).count_ones() as usize).sum()
@@ -311,6 +321,11 @@ mod tests {
             prop_assert_eq!(set.next_from(from), expected.range(from..).next().copied());
             prop_assert_eq!(set.next_not_in(&other, from), expected.range(from..).find(|slot| !others.contains(slot)).copied());
             prop_assert_eq!(set.count_both(&other), expected.intersection(&others).count());
+            let mut without = set.clone();
+            without.remove_all(&other);
+            prop_assert!(without.iter().eq(expected.iter().copied().filter(|slot| !others.contains(slot))));
+            without.add_all(&other);
+            prop_assert!(without.iter().eq(expected.union(&others).copied()));
             let mut both = SlotSet::default();
             both.insert(7);
             let mut none = SlotSet::default();

@@ -6,6 +6,7 @@ use crate::session::authority_codec::{HeldEntity, write_holder};
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::step_events::StepEvent;
+use crate::session::stopped_rows::STOPPED_BITS;
 use crate::time::Tick;
 use crate::wire::BitWriter;
 use alloc::collections::vec_deque;
@@ -42,11 +43,13 @@ impl SnapshotPacker<'_> {
     pub(super) fn write(&mut self, writer: &mut BitWriter<'_>, rows: &RowWriter<'_>) {
         // The bits that end the lists have to fit too, and those of the lists of what is shown.
         if let Some(gone) = &mut self.gone {
-            write_list(writer, gone, 6, |writer, gone| rows.codec.write_gone(writer, gone.key, gone.is_hidden));
+            write_list(writer, gone, 6 + STOPPED_BITS, |writer, gone| {
+                rows.codec.write_gone(writer, gone.key, gone.is_hidden)
+            });
         }
-        write_list(writer, &mut self.rows, 5, |writer, place| rows.write(writer, **place));
-        write_list(writer, &mut self.events, 4, |writer, event| event.write(writer, rows.snapshot.tick));
-        write_list(writer, &mut self.holders, 3, |writer, holder| write_holder(writer, holder));
+        write_list(writer, &mut self.rows, 5 + STOPPED_BITS, |writer, place| rows.write(writer, **place));
+        write_list(writer, &mut self.events, 4 + STOPPED_BITS, |writer, event| event.write(writer, rows.snapshot.tick));
+        write_list(writer, &mut self.holders, 3 + STOPPED_BITS, |writer, holder| write_holder(writer, holder));
     }
 
     /// Whether nothing is left.

@@ -152,8 +152,8 @@ fn of_block(slots: u16) -> impl Iterator<Item = u32> {
 mod tests {
     use super::super::client_rows::RowName;
     use super::super::recent_changes::RecentChanges;
-    use super::super::row_rates::RowRates;
     use super::*;
+    use crate::session::row_rates::RowRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
     use crate::world::{ComponentId, Entity, Owned, PlayerId, RowKey, Schema};

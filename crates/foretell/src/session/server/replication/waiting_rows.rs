@@ -37,9 +37,19 @@ impl WaitingRows {
         self.slots.add_both_but(one, other, but);
     }
 
+    /// All of these are.
+    pub(super) fn add_all(&mut self, those: &SlotSet) {
+        self.slots.add_all(those);
+    }
+
     /// A row is not to be told after all.
     pub(super) fn remove(&mut self, slot: u32) {
         self.slots.remove(slot);
+    }
+
+    /// Those that wait.
+    pub(super) fn slots(&self) -> &SlotSet {
+        &self.slots
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -13,6 +13,8 @@ struct Heard {
     /// What is not told exactly any more, and whether it is there.
     gone: Vec<(Key, u64)>,
     shown: Vec<ShownRow>,
+    /// The state of which all has stopped that moved and is not told again.
+    stopped: Option<u64>,
 }
 
 /// The second implementation of a client, as far as states go.
@@ -25,6 +27,8 @@ struct Shore {
     /// How often each datagram that has come was told to have come.
     numbers: BTreeMap<u64, u32>,
     memory: Memory,
+    /// By the state in which they were told: that in which those that moved have stopped.
+    stops: BTreeMap<u64, u64>,
 }
 
 impl Shore {
@@ -41,6 +45,12 @@ impl Shore {
             let known = self.others.get(key).map(|(told, _)| *told);
             if known < Some(heard.tick) {
                 self.others.insert(*key, (heard.tick, row.clone().ok()));
+            }
+        }
+        self.stops.extend(heard.stopped.map(|told| (told, heard.tick)));
+        for (told, row) in self.others.values_mut() {
+            if let (Some((rests @ 0, _)), Some(at)) = (row, self.stops.get(told)) {
+                (*told, *rests) = (*at, 1);
             }
         }
         heard
@@ -69,9 +79,9 @@ impl Shore {
             read_news(&mut reader);
         }
         assert_eq!(reader.take(1), 0, "nobody holds anything");
-        let shown = self.memory.read_shown(&mut reader, head.tick);
+        let (shown, stopped) = self.memory.read_shown(&mut reader, head.tick);
         reader.finish();
-        Heard { number: head.number, tick: head.tick, head: Some(head), rows, gone, shown }
+        Heard { number: head.number, tick: head.tick, head: Some(head), rows, gone, shown, stopped }
     }
 
     /// Section 4.8.
@@ -79,9 +89,9 @@ impl Shore {
         let mut reader = Reader::new(datagram);
         assert_eq!((reader.take(3), reader.take(8)), (6, u64::from(TICKET)));
         let (number, tick) = (reader.take(16), reader.take(16));
-        let shown = self.memory.read_shown(&mut reader, tick);
+        let (shown, stopped) = self.memory.read_shown(&mut reader, tick);
         reader.finish();
-        Heard { number, tick, head: None, rows: BTreeMap::new(), gone: vec![], shown }
+        Heard { number, tick, head: None, rows: BTreeMap::new(), gone: vec![], shown, stopped }
     }
 
     /// Section 4.4: the newest datagram that has come, and which of those before it. Each is told four times.
@@ -114,6 +124,11 @@ impl Shore {
         writer.put(next, 16).small(1).put(0, 1).put(0, 1);
         put_input(&mut writer, Command::default());
         writer.put(0, 1).bytes()
+    }
+
+    /// Whether all that is there of others is known to rest.
+    fn all_rest(&self) -> bool {
+        self.others.values().all(|(_, row)| row.as_ref().is_none_or(|(rests, _)| *rests == 1))
     }
 
     /// The rows of others that are there.
@@ -212,7 +227,8 @@ fn a_client_that_follows_the_document_alone_is_told_its_own_rows_altogether_and_
     let mut shown = first.shown.clone();
     shown.sort_by_key(|(key, _)| *key);
     assert_eq!(shown, [(key_of(0), told(0.0, 0)), (key_of(1), told(0.0, 0))]);
-    assert_eq!(coast.turn_shown(), [(key_of(0), told(0.0, 1)), (key_of(1), told(0.0, 1))], "they have come to rest");
+    let [quiet] = &coast.turn()[..] else { panic!("one datagram") };
+    assert_eq!((quiet.stopped, &quiet.shown[..]), (Some(2), &[][..]), "they have stopped, both");
     for _ in 0..5 {
         let [quiet] = &coast.turn()[..] else { panic!("one datagram") };
         let (back, _) = quiet.head.as_ref().expect("a snapshot").baseline.expect("acknowledged");
@@ -222,12 +238,13 @@ fn a_client_that_follows_the_document_alone_is_told_its_own_rows_altogether_and_
     assert_eq!(coast.turn_shown(), [(key_of(1), told(5.0, 0))]);
     coast.place(1, 6.0);
     assert_eq!(coast.turn_shown(), [(key_of(1), told(6.0, 0))]);
-    assert_eq!(coast.turn_shown(), [(key_of(1), told(6.0, 1))]);
+    assert_eq!(coast.turn_shown(), [(key_of(1), told(6.0, 1))], "what has moved on is told by itself that it rests");
     assert_eq!(coast.turn_shown(), []);
     coast.world.buoys.remove(buoy(0));
     assert_eq!(coast.turn_shown(), [(key_of(0), Err(0))]);
     assert!((0..80).all(|_| coast.turn_shown().is_empty()), "it is acknowledged");
     assert_eq!(coast.shore.shown(), [(key_of(1), at_x(6.0))]);
+    assert!(coast.shore.all_rest());
 }
 
 #[test]
@@ -250,7 +267,7 @@ fn a_client_that_follows_the_document_alone_is_told_again_what_was_lost() {
         told.extend(sent.iter().filter(|heard| !heard.shown.is_empty()).map(|_| after));
         coast.tell();
     }
-    assert_eq!(told, [1, 2, 1027], "as it moves, as it rests, and when that is silent for more than 16 s");
+    assert_eq!(told, [1, 1027], "as it moves, and when that is silent for more than 16 s");
 }
 
 #[test]
@@ -259,7 +276,8 @@ fn a_client_that_follows_the_document_alone_is_not_told_again_what_came_after_mo
     let mut sent: Vec<_> = (0..40).flat_map(|_| coast.update()).collect();
     sent.reverse();
     let shown = sent.iter().filter(|datagram| !coast.shore.take(datagram).shown.is_empty()).count();
-    assert_eq!(shown, 2, "as they are there, and as they rest");
+    assert_eq!(shown, 1, "as they are there; that they rest came before it");
+    assert!(coast.shore.all_rest());
     coast.tell();
     assert!((0..200).all(|_| coast.turn_shown().is_empty()), "both have come");
     assert_eq!(coast.shore.shown(), coast.truth());
@@ -356,7 +374,8 @@ fn a_client_that_follows_the_document_alone_is_told_of_what_leaves_its_view_that
     coast.place(1, 55.0);
     coast.place(0, 61.0);
     assert_eq!(coast.turn_shown(), [(key_of(0), Err(1)), (key_of(1), Ok((0, at_x(55.0))))]);
-    assert_eq!(coast.turn_shown(), [(key_of(1), Ok((1, at_x(55.0))))]);
+    assert_eq!(coast.turn_shown(), []);
+    assert!(coast.shore.all_rest());
     coast.place(0, 55.0);
     assert_eq!(coast.turn_shown(), [], "it comes back where it is nearer");
     coast.place(0, 50.0);

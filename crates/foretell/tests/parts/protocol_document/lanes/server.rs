@@ -136,7 +136,7 @@ fn sea_snapshot_without(of: Telling<'_>, tick: u64, [hidden, gone]: [Key; 2]) ->
     let mut writer = put_head(&of, ((0, 0), tick, None));
     put_sea_key(writer.put(1, 1), &hidden).put(1, 1);
     put_sea_key(writer.put(1, 1), &gone).put(0, 2);
-    writer.put(0, 5).bytes()
+    writer.put(0, 6).bytes()
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_server_that_follows_the_document_alone_tells_rows_by_their_numbers_and_agai
         put_gap(writer.put(1, 1), 3, 0);
         put_owner(put_sea_key(writer.put(0b10, 2), &key_of(77)), &key_of(77), 0);
         rounded::put(writer.put(0, 1), 0, &rounded::round(0, &facts.expect("there").1.lanes), None);
-        writer.put(0, 1).bytes()
+        writer.put(0, 2).bytes()
     });
     assert_eq!(kind, Kind::Named);
     bay.receive(6, &memory.snapshot(lanes(9), 6, mine, &[]));
@@ -256,6 +256,33 @@ fn a_server_that_follows_the_document_alone_says_of_what_is_not_shown_any_more_w
     });
     let expected = [("hidden", buoy(0)), ("despawned", buoy(1)), ("shown", buoy(0))];
     assert_eq!(names.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_moved_is_known_to_rest_by_one_datagram_for_all_in_whatever_order_the_datagrams_come() {
+    let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
+    let row = |nth: u64, rests: u64, x: f64| ((key_of(nth), Ok((rests, at_x(x)))), Kind::Named);
+    // The state of 3 tells two rows that have moved; that of 5 that all has stopped that moved in that, but for one.
+    let mut bay = Bay::new();
+    let first = sea_snapshot(Telling { number: 1, ..Telling::default() }, 1, &[mine], &[]);
+    let told = Memory::default().datagram(3, 3, &[row(0, 0, 1.0), row(1, 0, 2.0)]);
+    let stopped = Memory { stopped_age: Some(2), ..Memory::default() }.datagram(5, 5, &[row(1, 0, 3.0)]);
+    let other = Memory::default().datagram(4, 4, &[row(2, 0, 7.0)]);
+    for order in [[&told, &other, &stopped], [&stopped, &told, &other], [&other, &stopped, &told]] {
+        bay.receive(1, &first);
+        order.into_iter().for_each(|datagram| bay.receive(5, datagram));
+        assert_eq!(bay.buoys(), [(0, 1.0, 5), (1, 3.0, 5), (2, 7.0, 4)], "known to be as it was in the state of 5");
+        bay = Bay::new();
+    }
+    // Without what was told it says nothing, and of another state not what it says of this one.
+    bay.receive(1, &first);
+    let of_another = Memory { stopped_age: Some(1), ..Memory::default() }.datagram(5, 5, &[]);
+    [&stopped, &other].into_iter().for_each(|datagram| bay.receive(5, datagram));
+    assert_eq!(bay.buoys(), [(1, 3.0, 5), (2, 7.0, 4)]);
+    [&of_another, &told].into_iter().for_each(|datagram| bay.receive(6, datagram));
+    assert_eq!(bay.buoys(), [(0, 1.0, 5), (1, 3.0, 5), (2, 7.0, 5)]);
+    let of_itself = Memory { stopped_age: Some(0), ..Memory::default() }.datagram(6, 6, &[]);
+    assert!(bay.client.receive(bay.now, &of_itself).is_err(), "0 ticks before");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::session::row_codec::RowCodec;
+use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
 use crate::session::server::replication::encoded_rows::EncodedRows;
@@ -11,10 +12,10 @@ use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms}
 use crate::session::server::replication::exact_rows::ExactRows;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
-use crate::session::server::replication::row_rates::RowRates;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::stopped_rows::read_stopped;
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
@@ -84,6 +85,8 @@ struct Client {
     names: BTreeMap<u32, (RowKey, PlayerId, [u32; 2])>,
     /// By state and number: the rounded rows that were told.
     told: BTreeMap<(u32, u32), Vec<u32>>,
+    /// By the state in which they were told: how all was in the one in which those that moved have stopped.
+    stops: BTreeMap<u32, Vec<Facts>>,
 }
 
 impl Client {
@@ -127,6 +130,10 @@ impl Client {
             }
             rows.push((key.entity.counter(), Some((owner, row[0]))));
         }
+        if let Some(age_ticks) = read_stopped(&mut reader).expect("well-formed") {
+            self.stops.insert(flight.tick - age_ticks, flight.all.clone());
+        }
+        reader.finish().expect("nothing is behind it");
         Some(rows)
     }
 
@@ -158,6 +165,19 @@ impl Client {
             let is_newest = self.shown.get(&nth).is_none_or(|known| known.0 < flight.tick);
             assert!(!is_newest || facts.is_none() || facts == flight.all[usize::from(nth)], "as it is in the state");
             self.note(nth, flight.tick, facts);
+        }
+        self.stop();
+    }
+
+    /// What has stopped is as it was told.
+    fn stop(&mut self) {
+        let Client { stops, shown, rests, .. } = self;
+        for (nth, (told, rests)) in rests.iter_mut().filter(|(_, (_, rests))| !rests) {
+            let of_newest = shown.get(nth).filter(|(tick, _)| tick == told);
+            let (Some(all), Some((_, facts))) = (stops.get(told), of_newest) else { continue };
+            let is_own = all[usize::from(*nth)].is_some_and(|(owner, _)| owner == ME);
+            assert!(is_own || *facts == all[usize::from(*nth)], "{nth} has not stopped");
+            *rests = true;
         }
     }
 
@@ -289,8 +309,8 @@ impl Scene {
             let mut write = |lane: &mut ShownLane| {
                 let mut bytes = Vec::new();
                 let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
-                let room = Room { bits_max: self.scale.bits_max, may_exceed: false };
-                lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
+                let room = Room::new(self.scale.bits_max, false);
+                lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room, is_last: true });
                 bytes
             };
             let bytes = write(lane);

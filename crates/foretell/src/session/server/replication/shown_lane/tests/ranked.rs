@@ -18,9 +18,9 @@ fn tell_state(
     lane.note(&of);
     choose(lane, encoded, &of);
     let (number, mut bytes) = (lane.next_number(), Vec::new());
-    let room = Room { bits_max: bits_max as usize, may_exceed: false };
+    let room = Room::new(bits_max as usize, false);
     let writer = BitWriter::new(&mut bytes);
-    lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room });
+    lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room, is_last: true });
     lane.note_sent(number, bytes.len(), at(tick));
 }
 

@@ -8,28 +8,29 @@ use crate::world::{ComponentId, Schema};
 use alloc::vec::Vec;
 
 /// How many ticks apart the turns are of the rows of each component.
-pub(super) struct RowRates {
+#[derive(Debug)]
+pub(crate) struct RowRates {
     ticks: Vec<u32>,
 }
 
 impl RowRates {
-    pub(super) fn new(schema: &Schema, rate: TickRate) -> RowRates {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> RowRates {
         RowRates { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
     }
 
     /// The same of all components.
     #[cfg(test)]
-    pub(super) fn every(ticks: u32) -> RowRates {
+    pub(crate) fn every(ticks: u32) -> RowRates {
         RowRates { ticks: vec![ticks; 256] }
     }
 
     /// Whether rows of this component are told less often than with each state.
-    pub(super) fn is_paced(&self, component: ComponentId) -> bool {
+    pub(crate) fn is_paced(&self, component: ComponentId) -> bool {
         self.ticks[usize::from(component.0)] > 1
     }
 
     /// Whether the row with this number was not told yet in the turn that it has in the state of `now`.
-    pub(super) fn are_due(&self, component: ComponentId, slot: u32, told: Option<Tick>, now: Tick) -> bool {
+    pub(crate) fn are_due(&self, component: ComponentId, slot: u32, told: Option<Tick>, now: Tick) -> bool {
         let ticks = u64::from(self.ticks[usize::from(component.0)]);
         let turn = |tick: Tick| (u64::from(tick.get()) + u64::from(slot)) / ticks;
         !self.is_paced(component) || told.is_none_or(|told| turn(told) < turn(now))
