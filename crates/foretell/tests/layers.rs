@@ -128,7 +128,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/replication",
         layers: &[
-            &["slot_set"],
+            &["maybe_tick", "slot_set"],
             &[
                 "encodings_by_base",
                 "step_event_log",

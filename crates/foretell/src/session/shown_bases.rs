@@ -45,6 +45,15 @@ impl ShownBases {
         state.words.get(end.checked_sub(words)?..end)
     }
 
+    /// The newest state before that of `tick` in which the row with this number is, as far back as rows are told against one.
+    pub(crate) fn newest_before(&self, tick: Tick, slot: u32) -> Option<Tick> {
+        let has = |tick: &Tick| {
+            let state = &self.states[tick.get() as usize % KEPT_TICKS];
+            state.tick == *tick && state.places.get(slot as usize).is_some_and(|place| *place > 0)
+        };
+        (1..=BASE_AGE_MAX).map_while(|age_ticks| tick.back(age_ticks)).find(has)
+    }
+
     /// The numbers of the rows of the state of `tick`, ascending.
     pub(crate) fn slots(&self, tick: Tick) -> impl Iterator<Item = u32> {
         let state = &self.states[tick.get() as usize % KEPT_TICKS];

@@ -36,7 +36,8 @@ const fn codes() -> [u32; 33] {
     codes
 }
 
-/// A rounded row that the receiver has, and how many ticks older it is.
+/// A rounded row that the receiver has, and for how many ticks it may have gone on since: as many as it is older, or 0 where it has
+/// rested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base<'a> {
     pub rounded: &'a [u32],

@@ -19,7 +19,7 @@ const AGE_BITS: u32 = 6;
 /// How a row is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RecordKind {
-    /// Against the same row as it was `age_ticks` ticks before, 1 to 63.
+    /// Against the same row as it was `age_ticks` ticks before, 1 to 63; 0: as it was told last, if it has rested since then.
     Against { age_ticks: u32 },
     /// By itself.
     Whole,
@@ -116,9 +116,10 @@ impl RecordsBefore {
         };
         match head.kind {
             RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => slot.and(0b11, 2),
+            RecordKind::Against { age_ticks: 0 } => slot.and(0b10, 2),
             RecordKind::Against { age_ticks } => slot.and(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS),
-            RecordKind::Whole => slot.and(0b00, 2),
-            RecordKind::Named { .. } => slot.and(0b10, 2),
+            RecordKind::Whole => slot.and(0b000, 3),
+            RecordKind::Named { .. } => slot.and(0b100, 3),
         }
     }
 
@@ -143,7 +144,7 @@ impl RecordsBefore {
     #[inline]
     pub(crate) fn note(&mut self, head: &RecordHead) {
         self.next = head.slot + 1;
-        if let RecordKind::Against { age_ticks } = head.kind {
+        if let RecordKind::Against { age_ticks: age_ticks @ 1.. } = head.kind {
             self.age_ticks = age_ticks;
         }
     }
@@ -161,7 +162,8 @@ impl RecordsBefore {
                 }
                 RecordKind::Against { age_ticks: self.age_ticks }
             }
-            0b00 => RecordKind::Whole,
+            0b10 => RecordKind::Against { age_ticks: 0 },
+            _ if reader.take(1)? == 0 => RecordKind::Whole,
             _ => {
                 let key = codec.read_key(reader)?;
                 let owner = if reader.take(1)? == 1 { read_player(reader)? } else { key.entity.spawned_for() };
@@ -208,7 +210,7 @@ mod tests {
             let entity = Entity::new(PlayerId::new(player), Tick::new(tick), counter);
             RecordKind::Named { key: test_states::key(SHIP, entity), owner: PlayerId::new(owner) }
         });
-        let against = (1..64_u32).prop_map(|age_ticks| RecordKind::Against { age_ticks });
+        let against = (0..64_u32).prop_map(|age_ticks| RecordKind::Against { age_ticks });
         (slot, prop_oneof![against, Just(RecordKind::Whole), named]).prop_map(|(slot, kind)| RecordHead { slot, kind })
     }
 

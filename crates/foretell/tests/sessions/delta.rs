@@ -490,5 +490,5 @@ fn rows_of_whole_states_that_nobody_sent_are_found_out_and_healed() {
         lacking += session.players[0].client.stats().network.baselines_lacking;
         assert!(session.players[0].looks > 60, "seed {seed}");
     }
-    assert!(wrong > 20 && lacking > 20, "{wrong} were believed, {lacking} did not fit");
+    assert!(wrong > 10 && lacking > 20, "{wrong} were believed, {lacking} did not fit");
 }

@@ -124,7 +124,7 @@ fn read_sea_row(reader: &mut Reader) -> (Key, Facts) {
 #[derive(Default)]
 struct Memory {
     names: BTreeMap<u64, (Key, u64)>,
-    /// By state and number.
+    /// By number and state.
     told: BTreeMap<(u64, u64), Rounded>,
     /// How many ticks before the next datagram's state that is of which it says that all has stopped.
     stopped_age: Option<u64>,
@@ -134,6 +134,8 @@ struct Memory {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Against(u64),
+    /// Against the row as it was told last.
+    Rested,
     ByItself,
     Named,
 }
@@ -154,7 +156,8 @@ impl Memory {
             let kind = match (reader.take(1), reader.take(1)) {
                 (1, 1) => Kind::Against(age_before),
                 (1, _) => Kind::Against(reader.take(6)),
-                (_, 0) => Kind::ByItself,
+                (_, 1) => Kind::Rested,
+                _ if reader.take(1) == 0 => Kind::ByItself,
                 _ => Kind::Named,
             };
             if kind == Kind::Named {
@@ -166,16 +169,23 @@ impl Memory {
             if let Kind::Against(age) = kind {
                 assert!((1..64).contains(&age));
                 age_before = age;
-                before = Some((&self.told[&(tick - age, slot)], age));
+                before = Some((&self.told[&(slot, tick - age)], age));
+            } else if kind == Kind::Rested {
+                before = Some((self.told_last(slot, tick), 0));
             }
             let rests = reader.take(1);
             let rounded = rounded::read(reader, key.0, before);
             shown.push((key, Ok((rests, Facts { owner, lanes: rounded::restore(key.0, &rounded) }))));
-            self.told.insert((tick, slot), rounded);
+            self.told.insert((slot, tick), rounded);
         }
         let stopped =
             reader.optional([6]).map(|[age]| tick.checked_sub(age).filter(|_| age > 0).expect("an earlier state"));
         (shown, stopped)
+    }
+
+    /// How a row was told last before a state.
+    fn told_last(&self, slot: u64, tick: u64) -> &Rounded {
+        self.told.range((slot, 0)..(slot, tick)).next_back().expect("it was told").1
     }
 
     /// The counters of the rows of the game are their numbers.
@@ -195,8 +205,9 @@ impl Memory {
             match *kind {
                 Kind::Against(age) if age == age_before => writer.put(0b11, 2),
                 Kind::Against(age) => writer.put(0b01, 2).put(age, 6),
-                Kind::ByItself => writer.put(0b00, 2),
-                Kind::Named => writer.put(0b10, 2),
+                Kind::Rested => writer.put(0b10, 2),
+                Kind::ByItself => writer.put(0b000, 3),
+                Kind::Named => writer.put(0b100, 3),
             };
             if *kind == Kind::Named {
                 put_owner(put_sea_key(writer, key), key, facts.owner);
@@ -205,10 +216,12 @@ impl Memory {
             let mut before = None;
             if let Kind::Against(age) = *kind {
                 age_before = age;
-                before = Some((&self.told[&(tick - age, slot)], age));
+                before = Some((&self.told[&(slot, tick - age)], age));
+            } else if *kind == Kind::Rested {
+                before = Some((self.told_last(slot, tick), 0));
             }
             rounded::put(writer.put(*rests, 1), key.0, &rounded, before);
-            self.told.insert((tick, slot), rounded);
+            self.told.insert((slot, tick), rounded);
         }
         writer.put(0, 1).put(u64::from(self.stopped_age.is_some()), 1);
         if let Some(age) = self.stopped_age.take() {

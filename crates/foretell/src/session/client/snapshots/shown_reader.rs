@@ -149,7 +149,13 @@ impl ShownReader {
         let form = codec.form(key.component);
         let base = match kind {
             RecordKind::Against { age_ticks } => {
-                let rounded = tick.back(age_ticks).and_then(|base| told.get(base, slot, form.words()));
+                // Mostly nothing newer has overtaken it.
+                let told_last = name.map(|name| name.newest).filter(|newest| *newest < tick);
+                let state = match age_ticks {
+                    0 => told_last.or_else(|| told.newest_before(tick, slot)),
+                    _ => tick.back(age_ticks),
+                };
+                let rounded = state.and_then(|state| told.get(state, slot, form.words()));
                 let Some(rounded) = rounded else { return Ok(None) };
                 Base { rounded, age_ticks }
             }

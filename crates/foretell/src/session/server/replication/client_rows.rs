@@ -2,34 +2,19 @@
 //!
 //! What each datagram touches stands together: a state for each row, four bytes long.
 
+use super::maybe_tick::MaybeTick;
 use super::slot_set::{BLOCK, CHUNK, ChunkSlots, SlotSet, block_indices};
 use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 /// A row with whose it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowName {
     pub key: RowKey,
     pub owner: PlayerId,
-}
-
-/// A state, or none, which is before all states.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(super) struct MaybeTick(pub u32);
-
-impl MaybeTick {
-    const NONE: MaybeTick = MaybeTick(0);
-
-    /// The last tick of all is taken for the one before it.
-    pub const fn some(tick: Tick) -> MaybeTick {
-        MaybeTick(tick.get().saturating_add(1))
-    }
-
-    pub fn get(self) -> Option<Tick> {
-        self.0.checked_sub(1).map(Tick::new)
-    }
 }
 
 /// Lives as long as the place.
@@ -93,9 +78,9 @@ impl ClientRows {
         self.told[slot as usize].get()
     }
 
-    /// The newest state in which the client has it; `None` where it is [unknown](ClientRows::unknown).
-    pub fn has(&self, slot: u32) -> Option<Tick> {
-        self.has[slot as usize].get()
+    /// The newest state in which the client has it; none where it is [unknown](ClientRows::unknown).
+    pub fn has(&self, slot: u32) -> MaybeTick {
+        self.has[slot as usize]
     }
 
     /// For how many ticks up to the state of `now` those of a block wait for what is newer than that, at least one.
@@ -223,8 +208,16 @@ impl ClientRows {
 
     /// In which states the client has those of a chunk.
     #[inline]
-    pub fn bases(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {
+    pub fn chunk_has(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {
         self.has[first as usize..].first_chunk().expect("there are whole chunks")
+    }
+
+    /// Against which state a row is told: where it has rested in these, and the client has it from one of them, it has
+    /// [rested](MaybeTick::RESTED). Whatever the client was told of it since then is the same.
+    #[inline]
+    pub fn base(&self, slot: u32, rested: Option<RangeInclusive<MaybeTick>>) -> MaybeTick {
+        let has = self.has[slot as usize];
+        if rested.is_some_and(|rested| rested.contains(&has)) { MaybeTick::RESTED } else { has }
     }
 
     /// What stands before a row that is told against a state that is `age_ticks` older, or by itself.

@@ -1,8 +1,8 @@
 //! Rows as they are told to everybody who shows them: encoded once for each state and each older state that they are told
 //! against, and copied for each client: one by one, or those of a chunk together.
 
-use super::client_rows::MaybeTick;
 use super::encodings_by_base::EncodingsByBase;
+use super::maybe_tick::MaybeTick;
 use super::row_bundles::{Found, RowBundle, RowBundles, RowToBundle, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
@@ -24,7 +24,7 @@ pub(super) struct RowToTell<'a> {
 /// Which bits of a row to copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EncodedRow {
-    /// How many ticks older the state is that it is told against; `None` where it is told by itself.
+    /// How many ticks older the state is that it is told against, 0 where it has rested since; `None` where it is told by itself.
     pub age_ticks: Option<u32>,
     pub bits: u32,
     /// With which byte it begins.
@@ -106,17 +106,19 @@ impl EncodedRows {
         usual.unwrap_or(0).max(BITS_MIN)
     }
 
-    /// The bits of the row with this number for one who has it as it was in the state `has`. It is encoded, unless that was done
-    /// for another client that has the same.
+    /// The bits of the row with this number for one who is told it against `base`: the state `has`, in which they have it, or that it
+    /// has rested since then. It is encoded, unless that was done for another client that has the same.
     #[inline]
     pub(super) fn encode<'a>(
         &mut self,
         slot: u32,
-        has: Option<Tick>,
+        base: MaybeTick,
+        has: MaybeTick,
         row: impl FnOnce() -> RowToTell<'a>,
     ) -> EncodedRow {
-        let base = has.filter(|base| self.age_ticks(*base).is_some());
-        self.rows.get(slot, base).unwrap_or_else(|| self.encode_another(slot, base, row()))
+        let is_near = has.get().is_some_and(|has| self.age_ticks(has).is_some());
+        let base = if is_near { base } else { MaybeTick::NONE };
+        self.rows.get(slot, base).unwrap_or_else(|| self.encode_another(slot, base, has, row()))
     }
 
     /// These rows will be asked for, for one who has each as it was in one state. They are told against many states, which mostly are
@@ -128,24 +130,28 @@ impl EncodedRows {
 
     /// The same where nobody has asked for it, or the base is not known any more.
     #[inline(never)]
-    fn encode_another(&mut self, slot: u32, base: Option<Tick>, row: RowToTell<'_>) -> EncodedRow {
+    fn encode_another(&mut self, slot: u32, base: MaybeTick, has: MaybeTick, row: RowToTell<'_>) -> EncodedRow {
         let words = self.codec.form(row.row.component).words();
-        let known = base.filter(|base| self.told.get(*base, slot, words).is_some());
+        let state = has.get().filter(|_| base != MaybeTick::NONE);
+        let state = state.filter(|state| self.told.get(*state, slot, words).is_some());
+        let known = if state.is_some() { base } else { MaybeTick::NONE };
         if let Some(encoded) = self.rows.get(slot, known).filter(|_| known != base) {
             return encoded;
         }
-        let encoded = self.add(slot, known, row);
+        let age_ticks = state.map(|state| if base == MaybeTick::RESTED { 0 } else { self.of.since(state) });
+        let encoded = self.add(slot, state.zip(age_ticks), row);
         self.rows.insert(slot, known, encoded);
         encoded
     }
 
-    fn add(&mut self, slot: u32, base: Option<Tick>, RowToTell { row, rests }: RowToTell<'_>) -> EncodedRow {
+    /// Told against the row of a state, as that many ticks older.
+    fn add(&mut self, slot: u32, base: Option<(Tick, u32)>, RowToTell { row, rests }: RowToTell<'_>) -> EncodedRow {
         let EncodedRows { codec, of, bytes, told, .. } = self;
         let form = codec.form(row.component);
         told.set(*of, slot, form.words(), |rounded| form.round(row.words, rounded));
         let rounded = told.get(*of, slot, form.words()).expect("it was just kept");
-        let against = base.and_then(|base| Some((base, told.get(base, slot, form.words())?)));
-        let against = against.map_or(Base::NONE, |(base, rounded)| Base { rounded, age_ticks: of.since(base) });
+        let against = base.and_then(|(state, age_ticks)| Some((told.get(state, slot, form.words())?, age_ticks)));
+        let against = against.map_or(Base::NONE, |(rounded, age_ticks)| Base { rounded, age_ticks });
         let start = bytes.len();
         let mut writer = BitWriter::new(bytes);
         writer.put(u64::from(rests), 1);
@@ -157,23 +163,24 @@ impl EncodedRows {
             self.against.bits += bits as u64;
         }
         let bits = u32::try_from(bits).expect("a row is short");
-        EncodedRow { age_ticks: base.map(|base| of.since(base)), bits, start }
+        EncodedRow { age_ticks: base.map(|(_, age_ticks)| age_ticks), bits, start }
     }
 
-    /// Some rows of a chunk together, for one who has each as it was in the state that `has` says. They are put together once.
+    /// Some rows of a chunk together, for one who [is told](EncodedRows::encode) each against one of `bases`. They are put together once.
     /// `None` where they are told one by one: as not all are told against a state, or very many others of the chunk are put together.
     #[inline]
     pub(super) fn bundle<'a>(
         &mut self,
         those: ChunkSlots,
+        bases: &[MaybeTick; CHUNK as usize],
         has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<RowBundle> {
-        match self.bundles.find(those, has) {
+        match self.bundles.find(those, bases) {
             Found::Known(bundle) => bundle,
             Found::Unknown => {
-                let bundle = self.bundle_another(those, has, row);
-                self.bundles.keep(those, has, bundle);
+                let bundle = self.bundle_another(those, bases, has, row);
+                self.bundles.keep(those, bases, bundle);
                 bundle
             }
         }
@@ -184,12 +191,14 @@ impl EncodedRows {
     fn bundle_another<'a>(
         &mut self,
         those: ChunkSlots,
+        bases: &[MaybeTick; CHUNK as usize],
         has: &[MaybeTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<RowBundle> {
         let mut encoded = [None; CHUNK as usize];
         for (encoded, slot) in encoded.iter_mut().zip(those.iter()) {
-            let row = self.encode(slot, has[(slot % CHUNK) as usize].get(), || row(slot));
+            let nth = (slot % CHUNK) as usize;
+            let row = self.encode(slot, bases[nth], has[nth], || row(slot));
             let kind = RecordKind::Against { age_ticks: row.age_ticks? };
             *encoded = Some((RecordHead { slot, kind }, row));
         }

@@ -1,11 +1,11 @@
 //! What is encoded once for each older state that it is told against: values by a number, and by that state.
 
-use crate::time::Tick;
+use super::maybe_tick::MaybeTick;
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
-    base: Option<Tick>,
+    base: MaybeTick,
     value: T,
     /// Where the next value of the same number stands.
     next: Option<u32>,
@@ -40,7 +40,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     #[inline]
-    pub fn get(&self, nth: u32, base: Option<Tick>) -> Option<T> {
+    pub fn get(&self, nth: u32, base: MaybeTick) -> Option<T> {
         match &self.first[nth as usize] {
             Some(first) if first.base == base => Some(first.value),
             Some(first) => self.get_more(first.next, base),
@@ -49,7 +49,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     #[inline(never)]
-    fn get_more(&self, mut next: Option<u32>, base: Option<Tick>) -> Option<T> {
+    fn get_more(&self, mut next: Option<u32>, base: MaybeTick) -> Option<T> {
         while let Some(entry) = next.map(|next| &self.more[next as usize]) {
             if entry.base == base {
                 return Some(entry.value);
@@ -60,7 +60,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     /// Where there is none yet.
-    pub fn insert(&mut self, nth: u32, base: Option<Tick>, value: T) {
+    pub fn insert(&mut self, nth: u32, base: MaybeTick, value: T) {
         let entry = Entry { base, value, next: None };
         let Some(first) = &mut self.first[nth as usize] else {
             self.first[nth as usize] = Some(entry);
@@ -75,22 +75,27 @@ impl<T: Copy> EncodingsByBase<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Tick;
 
     #[test]
     fn each_number_has_a_value_for_each_base() {
         let mut values = EncodingsByBase::new();
         values.clear(3);
-        let tick = |nth| Some(Tick::new(nth));
-        for (nth, base, value) in
-            [(2, tick(5), 'a'), (0, None, 'b'), (2, None, 'c'), (2, tick(6), 'd'), (0, tick(5), 'e')]
-        {
+        let tick = |nth| MaybeTick::some(Tick::new(nth));
+        for (nth, base, value) in [
+            (2, tick(5), 'a'),
+            (0, MaybeTick::NONE, 'b'),
+            (2, MaybeTick::NONE, 'c'),
+            (2, tick(6), 'd'),
+            (0, tick(5), 'e'),
+        ] {
             assert_eq!(values.get(nth, base), None);
             values.insert(nth, base, value);
         }
-        let all =
-            [(2, tick(5)), (0, None), (2, None), (2, tick(6)), (0, tick(5))].map(|(nth, base)| values.get(nth, base));
+        let all = [(2, tick(5)), (0, MaybeTick::NONE), (2, MaybeTick::NONE), (2, tick(6)), (0, tick(5))]
+            .map(|(nth, base)| values.get(nth, base));
         assert_eq!(all, [Some('a'), Some('b'), Some('c'), Some('d'), Some('e')]);
-        assert_eq!([values.get(1, None), values.get(0, tick(6))], [None; 2]);
+        assert_eq!([values.get(1, MaybeTick::NONE), values.get(0, tick(6))], [None; 2]);
         values.clear(2);
         assert_eq!([values.get(2, tick(5)), values.get(2, tick(6))], [None; 2]);
     }

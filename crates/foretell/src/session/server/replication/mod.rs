@@ -12,6 +12,7 @@ mod gone_rows;
 mod host_sight;
 mod interest_query;
 mod interest_settings;
+mod maybe_tick;
 mod ranking_key;
 mod rate_limited_rows;
 mod recent_changes;

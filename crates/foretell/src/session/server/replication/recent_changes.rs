@@ -1,10 +1,13 @@
 //! Which rows have changed since the last states were sent; computed once for all clients.
 
-use super::slot_set::SlotSet;
+use super::maybe_tick::MaybeTick;
+use super::slot_set::{ChunkSlots, SlotSet};
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::time::Tick;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 /// Initial capacity in rows.
 const ROOM: usize = 64;
@@ -27,6 +30,8 @@ pub(super) struct RecentChanges {
     pub paced: SlotSet,
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,
+    /// By its number, since which state each was as it was in the state before, which has changed since, and as it is now.
+    same_since: Vec<[MaybeTick; 2]>,
 }
 
 impl RecentChanges {
@@ -41,6 +46,7 @@ impl RecentChanges {
             stopped: SlotSet::default(),
             paced: SlotSet::default(),
             places: Vec::with_capacity(ROOM),
+            same_since: Vec::new(),
         }
     }
 
@@ -52,10 +58,20 @@ impl RecentChanges {
         (self.of, self.before, self.since) = (tick, self.of, self.before);
         self.moved.rotate_right(1);
         let RecentChanges {
-            before, since, moved: [moved, _, moved_until], fresh, halted, stopped, paced, places, ..
+            before,
+            since,
+            moved: [moved, _, moved_until],
+            fresh,
+            halted,
+            stopped,
+            paced,
+            places,
+            same_since,
+            ..
         } = self;
         [&mut *moved, fresh, halted, stopped, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
+        same_since.resize(same_since.len().max(state.versions().slots()), [MaybeTick::NONE; 2]);
         for (version, place) in state.versions().versions().iter().zip(0..) {
             if version.changed <= *since {
                 continue;
@@ -64,6 +80,8 @@ impl RecentChanges {
             let has_moved = version.changed > *before;
             if has_moved {
                 moved.insert(version.slot);
+                let [former, latest] = &mut same_since[version.slot as usize];
+                *former = core::mem::replace(latest, MaybeTick::some(version.changed));
             }
             match row_rates.is_paced(version.key.component) {
                 true => paced.insert(version.slot),
@@ -78,6 +96,20 @@ impl RecentChanges {
     #[inline]
     pub fn resting(&self, first: u32) -> u64 {
         !self.moved[0].chunk(first).slots
+    }
+
+    /// Those of them that have changed since the state before, and had not in that.
+    #[inline]
+    pub fn started(&self, those: ChunkSlots) -> ChunkSlots {
+        let [now, before, _] = &self.moved;
+        ChunkSlots { slots: those.slots & now.chunk(those.first).slots & !before.chunk(those.first).slots, ..those }
+    }
+
+    /// In which states one of these was as it was in the state before, as far back as it may be told against them.
+    pub fn rested(&self, slot: u32) -> RangeInclusive<MaybeTick> {
+        let [former, _] = self.same_since[slot as usize];
+        let oldest = self.of.back(BASE_AGE_MAX).map_or(MaybeTick::NONE, MaybeTick::some);
+        former.max(oldest)..=MaybeTick::some(self.before)
     }
 
     /// Whether one that had changed in the state before, and has not since, had in the one before that, too.

@@ -1,6 +1,6 @@
 //! Rows of a chunk that several clients are told alike: put together once, so that for each of these clients they are copied as one.
 
-use super::client_rows::MaybeTick;
+use super::maybe_tick::MaybeTick;
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_row_head::{RecordHead, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};

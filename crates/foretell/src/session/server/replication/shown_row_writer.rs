@@ -5,7 +5,7 @@ use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
 use super::shown_datagram::{RecordToTell, RecordWriter};
-use super::slot_set::ChunkSlots;
+use super::slot_set::{CHUNK, ChunkSlots};
 
 /// Tells rows to one client.
 pub(super) struct ShownRowWriter<'a, 'b, 'c> {
@@ -21,7 +21,9 @@ impl ShownRowWriter<'_, '_, '_> {
     #[inline]
     fn encode(&mut self, slot: u32) -> RecordToTell {
         let ShownRowWriter { rows, of, to, .. } = self;
-        let row = to.encoded.encode(slot, rows.has(slot), || of.row_to_tell(slot));
+        let has_started = !of.changes.started(ChunkSlots::one(slot)).is_empty();
+        let base = rows.base(slot, has_started.then(|| of.changes.rested(slot)));
+        let row = to.encoded.encode(slot, base, rows.has(slot), || of.row_to_tell(slot));
         RecordToTell { head: rows.head(slot, row.age_ticks), row }
     }
 
@@ -29,7 +31,7 @@ impl ShownRowWriter<'_, '_, '_> {
     pub fn read_ahead(&self, slots: impl Iterator<Item = u32>) {
         let ShownRowWriter { rows, to, .. } = self;
         let count = to.bits_left() / to.encoded.bits_at_least();
-        to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot))));
+        to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot).get())));
     }
 
     /// How many bits a row mostly takes at most.
@@ -64,7 +66,12 @@ impl ShownRowWriter<'_, '_, '_> {
             return false;
         }
         let ShownRowWriter { rows, of, to, .. } = self;
-        let bundle = to.encoded.bundle(those, rows.bases(those.first), |slot| of.row_to_tell(slot));
+        let has = rows.chunk_has(those.first);
+        let mut bases = *has;
+        for slot in of.changes.started(those).iter() {
+            bases[(slot % CHUNK) as usize] = rows.base(slot, Some(of.changes.rested(slot)));
+        }
+        let bundle = to.encoded.bundle(those, &bases, has, |slot| of.row_to_tell(slot));
         let is_told = bundle.is_some_and(|bundle| to.write_bundle(bundle));
         if is_told {
             self.note_told(those);

@@ -200,7 +200,7 @@ fn a_server_that_follows_the_document_alone_tells_rows_by_their_numbers_and_agai
     is_rounded(&bay, 3, &first[0]);
     is_rounded(&bay, 4, &second[1]);
     // What is told against a state that the client has not, or by a number that it does not know, counts as lost.
-    for place in [(2, 3), (1, 4)] {
+    for place in [(3, 2), (4, 1)] {
         memory.told.insert(place, rounded::round(0, &first[0].lanes));
     }
     bay.receive(5, &memory.snapshot(lanes(4), 5, mine, &[row(3, &second[0], Kind::Against(3))]));
@@ -217,7 +217,7 @@ fn a_server_that_follows_the_document_alone_tells_rows_by_their_numbers_and_agai
         let mut writer = Writer::default();
         writer.put(6, 3).put(u64::from(TICKET), 8).put(8, 16).put(6, 16).put(0, 1);
         put_gap(writer.put(1, 1), 3, 0);
-        put_owner(put_sea_key(writer.put(0b10, 2), &key_of(77)), &key_of(77), 0);
+        put_owner(put_sea_key(writer.put(0b100, 3), &key_of(77)), &key_of(77), 0);
         rounded::put(writer.put(0, 1), 0, &rounded::round(0, &facts.expect("there").1.lanes), None);
         writer.put(0, 2).bytes()
     });
@@ -283,6 +283,25 @@ fn what_moved_is_known_to_rest_by_one_datagram_for_all_in_whatever_order_the_dat
     assert_eq!(bay.buoys(), [(0, 1.0, 5), (1, 3.0, 5), (2, 7.0, 5)]);
     let of_itself = Memory { stopped_age: Some(0), ..Memory::default() }.datagram(6, 6, &[]);
     assert!(bay.client.receive(bay.now, &of_itself).is_err(), "0 ticks before");
+}
+
+#[test]
+fn a_row_that_has_rested_is_told_against_what_was_told_last_before_though_something_later_has_overtaken_it() {
+    let mine = (MINE, Facts { owner: 5, ..at_x(1.0) });
+    let row = |facts: &Facts, kind| [((key_of(3), Ok((0, facts.clone()))), kind)];
+    let mut memory = Memory::default();
+    // Its velocity has taken it nowhere.
+    let [first, second, third, fourth] = [10.0, 11.5, 13.0, 14.0].map(|x| facing(x, 64.0, [0.0, 1.0], true));
+    let told = memory.datagram(2, 2, &row(&first, Kind::Named));
+    let started = memory.datagram(3, 40, &row(&second, Kind::Rested));
+    let later = memory.datagram(4, 41, &row(&third, Kind::Against(39)));
+    let last = memory.datagram(5, 42, &row(&fourth, Kind::Against(2)));
+    for order in [[&told, &started, &later, &last], [&told, &later, &started, &last]] {
+        let mut bay = Bay::new();
+        bay.receive(1, &sea_snapshot(Telling { number: 1, ..Telling::default() }, 1, std::slice::from_ref(&mine), &[]));
+        order.into_iter().for_each(|datagram| bay.receive(42, datagram));
+        assert_eq!(bay.buoys(), [(3, 14.0, 42)]);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Over any link, a client that counts the newest of each row has everything once nothing changes.
 
 use super::*;
+use crate::State;
 use crate::session::row_codec::RowCodec;
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -26,6 +27,15 @@ use proptest::prelude::*;
 
 mod any_loss;
 mod ranked;
+
+/// What everybody sees, in whole steps: so it counts what it is told against.
+#[derive(State, Clone, Copy)]
+struct Float(#[state(precision = 1.0)] f32);
+
+/// The same, but that its owner does not see it.
+#[derive(State, Clone, Copy)]
+#[state(audience = others)]
+struct Rumour(#[state(precision = 1.0)] f32);
 
 const ME: PlayerId = PlayerId::new(1);
 /// From here on nothing changes any more.
@@ -83,7 +93,7 @@ struct Client {
     received: Option<AckBits>,
     /// By number: the row that has it, whose it is, and from which state to which.
     names: BTreeMap<u32, (RowKey, PlayerId, [u32; 2])>,
-    /// By state and number: the rounded rows that were told.
+    /// By number and state: the rounded rows that were told.
     told: BTreeMap<(u32, u32), Vec<u32>>,
     /// By the state in which they were told: how all was in the one in which those that moved have stopped.
     stops: BTreeMap<u32, Vec<Facts>>,
@@ -92,7 +102,7 @@ struct Client {
 impl Client {
     /// The rows that a datagram tells; `None` where they are told by what is not known any more.
     fn read(&mut self, flight: &Flight) -> Option<Vec<(u16, Facts)>> {
-        let (schema, mut rows) = (test_states::schema(), Vec::new());
+        let (schema, mut rows, mut read) = (Schema::of::<Float>(), Vec::new(), Vec::new());
         let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
         let (mut reader, mut before) = (BitReader::new(&flight.shown), RecordsBefore::NONE);
         while reader.take(1) == Ok(1) {
@@ -108,19 +118,30 @@ impl Client {
             };
             let base = match kind {
                 RecordKind::Against { age_ticks } => {
-                    let base = self.told.get(&(flight.tick - age_ticks, slot)).expect("it is known to be there");
-                    Base { rounded: base, age_ticks }
+                    let of_row =
+                        self.told.range((slot, 0)..(slot, flight.tick)).next_back().map(|((_, tick), _)| *tick);
+                    let state = if age_ticks > 0 { Some(flight.tick - age_ticks) } else { of_row };
+                    let base = state.and_then(|state| self.told.get(&(slot, state)));
+                    Base { rounded: base.expect("it is known to be there"), age_ticks }
                 }
                 _ => Base::NONE,
             };
             let rests = reader.take(1).expect("whether it rests") == 1;
-            let newest = self.rests.entry(key.entity.counter()).or_default();
-            *newest = (*newest).max((flight.tick, rests));
             let mut rounded = vec![0; words];
             shown.read(&mut reader, SHIP, base, &mut rounded).expect("well-formed");
+            read.push((slot, key, owner, rests, rounded));
+        }
+        if let Some(age_ticks) = read_stopped(&mut reader).expect("well-formed") {
+            self.stops.insert(flight.tick - age_ticks, flight.all.clone());
+        }
+        reader.finish().expect("nothing is behind it");
+        // All of it can be read: so it counts.
+        for (slot, key, owner, rests, rounded) in read {
+            let newest = self.rests.entry(key.entity.counter()).or_default();
+            *newest = (*newest).max((flight.tick, rests));
             let mut row = [0];
             shown.form(SHIP).restore(&rounded, &mut row);
-            self.told.insert((flight.tick, slot), rounded);
+            self.told.insert((slot, flight.tick), rounded);
             let name = self.names.entry(slot).or_insert((key, owner, [flight.tick; 2]));
             let [since, newest] = &mut name.2;
             if (name.0, name.1) == (key, owner) {
@@ -130,10 +151,6 @@ impl Client {
             }
             rows.push((key.entity.counter(), Some((owner, row[0]))));
         }
-        if let Some(age_ticks) = read_stopped(&mut reader).expect("well-formed") {
-            self.stops.insert(flight.tick - age_ticks, flight.all.clone());
-        }
-        reader.finish().expect("nothing is behind it");
         Some(rows)
     }
 
@@ -264,7 +281,7 @@ impl Scene {
         for nth in (0..rows).filter(|_| dice.roll(change) == 0).collect::<Vec<_>>() {
             let RowKey { component, entity } = key(nth);
             let owner = PlayerId::new(if with_owner { u16::try_from(dice.roll(goes) % 3).expect("small") } else { 0 });
-            let word = u32::try_from(dice.roll(256)).expect("small");
+            let word = f32::from(u8::try_from(dice.roll(256)).expect("small")).to_bits();
             match dice.roll(goes) {
                 0 => self.state.rows_mut().remove(key(nth)),
                 _ => self.state.rows_mut().set_words(Row { component, entity, owner, words: &[word] }),

@@ -13,7 +13,7 @@ proptest! {
         scale in prop_oneof![Just(FEW), Just(MANY)],
         exact_max in prop_oneof![Just(None), Just(Some(0))],
     ) {
-        let schema = if sees_own { test_states::schema() } else { test_states::schema_of_others() };
+        let schema = if sees_own { Schema::of::<Float>() } else { Schema::of::<Rumour>() };
         let (mut scene, mut dice) = (Scene { row_rates: RowRates::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
@@ -35,7 +35,7 @@ proptest! {
 
     #[test]
     fn clients_on_different_links_have_everything_though_rows_are_put_together_for_both(seed: u64, with_owner: bool) {
-        let schema = test_states::schema();
+        let schema = Schema::of::<Float>();
         let (mut one, mut other) = (Scene::of(&schema, MANY), Scene::of(&schema, MANY));
         let (mut dice, mut others_dice) = (Dice(seed), Dice(!seed));
         for tick in 1..CALM + 150 {

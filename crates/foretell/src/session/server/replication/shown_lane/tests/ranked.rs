@@ -26,7 +26,7 @@ fn tell_state(
 
 #[test]
 fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&test_states::schema(), MANY), Dice(1), Urgency::default());
+    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
     // It always seems to have room, and has not in the first state.
     let mut fits = Vec::new();
     for state in [[1, 100], [2, 9000], [3, 9000]] {
@@ -40,7 +40,7 @@ fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again()
 
 #[test]
 fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&test_states::schema(), MANY), Dice(1), Urgency::default());
+    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
     // The first states tell what is urgent enough to be looked at in the next ones: few rows.
     for state in (1..9).map(|tick| [tick, 100]).chain([[9, 9000]]) {
         tell_state(&mut scene, &mut dice, state, |lane, _, of| lane.rank(of, &mut urgency, 1));
