@@ -2,6 +2,7 @@
 
 use super::encoded_rows::{EncodedRow, EncodedRows};
 use super::row_bundles::RowBundle;
+use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_row_head::{RecordHead, RecordsBefore};
@@ -72,7 +73,8 @@ impl<'b> ShownDatagram<'_, 'b> {
     /// The rows come next.
     pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
         let ShownDatagram { codec, encoded, writer, room, .. } = self;
-        RecordWriter { codec, encoded, bits: BitBatch::new(writer), room, before: RecordsBefore::NONE }
+        let bits_mostly = encoded.bits_mostly(true);
+        RecordWriter { codec, encoded, bits: BitBatch::new(writer), bits_mostly, room, before: RecordsBefore::NONE }
     }
 }
 
@@ -81,6 +83,8 @@ pub(super) struct RecordWriter<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
     bits: BitBatch<'a, 'b>,
+    /// How many a row mostly takes that is told against another.
+    bits_mostly: u64,
     room: &'a mut Room,
     before: RecordsBefore,
 }
@@ -91,9 +95,14 @@ impl RecordWriter<'_, '_> {
         self.room.bits_max.saturating_sub(self.bits.bit_len())
     }
 
-    /// How many rows mostly have room that are told against others.
-    pub(super) fn count_mostly(&self) -> u32 {
-        u32::try_from(self.bits_left() as u64 / self.encoded.bits_mostly(true)).unwrap_or(u32::MAX)
+    /// The lowest of those: as many as mostly have room if they are told against others.
+    #[inline]
+    pub(super) fn lowest_with_room(&self, those: ChunkSlots) -> ChunkSlots {
+        let left = self.bits_left() as u64;
+        if u64::from(those.count()) * self.bits_mostly <= left {
+            return those;
+        }
+        those.lowest(u32::try_from(left / self.bits_mostly).unwrap_or(u32::MAX))
     }
 
     /// Whether this many more bits have room, with the one that ends the list.

@@ -118,7 +118,9 @@ impl ShownLane {
         }
         self.tell_given_again();
         self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
-        self.stopped.remove_all(self.waiting.slots());
+        if !self.stopped.is_empty() {
+            self.stopped.remove_all(self.waiting.slots());
+        }
     }
 
     /// What has come into view, has left it, or has changed in it.
@@ -372,8 +374,10 @@ impl ShownLane {
 
     /// Of each that has stopped this is to be told.
     fn tell_stopped(&mut self) {
-        self.waiting.add_all(&self.stopped);
-        self.stopped.clear();
+        if !self.stopped.is_empty() {
+            self.waiting.add_all(&self.stopped);
+            self.stopped.clear();
+        }
     }
 }
 

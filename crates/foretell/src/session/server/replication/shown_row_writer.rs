@@ -53,7 +53,7 @@ impl ShownRowWriter<'_, '_, '_> {
     /// Tells those that have room, the lowest ones: as many as mostly have together, if the client has each of them as it was in some
     /// state and other clients may have the same, and the rest one by one. Returns how many.
     pub fn tell_chunk(&mut self, those: ChunkSlots) -> u32 {
-        let together = those.lowest(self.to.count_mostly());
+        let together = self.to.lowest_with_room(those);
         if !self.tell_together(together) {
             return self.tell_each(those);
         }
