@@ -1,7 +1,6 @@
 //! What the player sees: entities and their lives, others at the playout cursor, and the offsets that hide corrections.
 
 use super::error_offsets::{ErrorOffsets, STANDING};
-use super::followers::AHEAD;
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
 use super::playout_samples::RemoteRow;
@@ -11,12 +10,11 @@ use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curve_choices::Curves;
 use crate::session::client::game_settings::{GameSettings, Moment};
-use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
+use crate::session::client::snapshots::{KnownIn, Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
-use crate::session::curves::RowSamples;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
-use crate::time::{Tick, TickRate, TickTime};
+use crate::time::{Instant, Tick};
 use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 use alloc::vec::Vec;
 
@@ -25,9 +23,16 @@ pub(crate) struct Presentation {
     pub remote: RemotePlayback,
     offsets: ErrorOffsets,
     lifecycles: Lifecycles,
-    /// Where the cursor stood at the end of the last update.
-    told_at: Option<Points>,
-    rate: TickRate,
+    /// What was shown of others at the end of the last update.
+    told: Option<Told>,
+}
+
+/// By what others were shown at the end of an update.
+#[derive(Clone, Copy)]
+struct Told {
+    now: Instant,
+    known: KnownIn,
+    points: Points,
 }
 
 impl Presentation {
@@ -38,8 +43,7 @@ impl Presentation {
             remote: RemotePlayback::new(schema, rate, config.curve),
             offsets: ErrorOffsets::new(),
             lifecycles: Lifecycles::new(player),
-            told_at: None,
-            rate,
+            told: None,
         }
     }
 
@@ -125,15 +129,14 @@ impl Presentation {
     /// Others that the cursor has come to, or left behind.
     pub(crate) fn pass<W: World>(&mut self, sources: &Sources<'_, W>) {
         let Some(cursor) = self.remote.playout.at_instant(sources.now) else { return };
-        let Sources { snapshots, schema, timeline, .. } = sources;
-        let last = LastShown {
-            tracks: snapshots.tracks(),
-            told_at: self.told_at,
-            curves: &self.remote.curves,
-            schema,
-            rate: self.rate,
-        };
-        self.lifecycles.pass(snapshots, cursor, timeline.predicted(), |entity, until| last.pose(entity, until));
+        let (snapshots, predicted) = (sources.snapshots, sources.timeline.predicted());
+        let Presentation { remote, offsets, lifecycles, told } = self;
+        let told = told.map(|told| LastShown { told, sources: Sources { now: told.now, ..*sources }, remote, offsets });
+        lifecycles.pass(snapshots, cursor, predicted, |entity, until| {
+            // Where it came and went since then nobody has seen it.
+            let last = || pose_told(snapshots.tracks(), sources.schema, entity, until);
+            told.as_ref().and_then(|told| told.pose(entity)).or_else(last)
+        });
     }
 
     /// At the end of an update, when the state `compared` was compared: ends what is on neither side any more, and remembers
@@ -148,7 +151,8 @@ impl Presentation {
         let Presentation { offsets, lifecycles, .. } = self;
         offsets.drop_ended(sources.now, |entity, next| lifecycles.is_shown(entity, next));
         self.note_shown(sources);
-        self.told_at = self.remote.playout.points_at(sources.now);
+        let samples = self.remote.samples(sources);
+        self.told = samples.map(|of| Told { now: sources.now, known: of.seen().known, points: of.points() });
         withdrawn
     }
 
@@ -290,36 +294,30 @@ fn pose_in(row: Row<'_>, schema: &Schema) -> Option<Pose> {
     component.has_pose().then(|| component.pose(row.words))
 }
 
-/// Where others that are gone were shown before the cursor moved: what their next state lacks is extrapolated up to there.
-struct LastShown<'a> {
-    tracks: &'a Tracks,
-    told_at: Option<Points>,
-    curves: &'a Curves,
-    schema: &'a Schema,
-    rate: TickRate,
+/// Where an entity was by the last state up to this one in which it was there that is remembered.
+fn pose_told(tracks: &Tracks, schema: &Schema, entity: Entity, until: Tick) -> Option<Pose> {
+    let mut placed = schema.ids().filter(|id| schema.component(*id).has_pose());
+    placed.find_map(|component| {
+        let (_, words) = tracks.last(RowKey { component, entity }, until)?;
+        Some(schema.component(component).pose(words))
+    })
 }
 
-impl LastShown<'_> {
-    /// Of an entity that was there last in a state up to this one.
-    fn pose(&self, entity: Entity, until: Tick) -> Option<Pose> {
-        let told_at = self.told_at?;
-        let last = |component| self.tracks.last(RowKey { component, entity }, until.min(told_at.cursor.tick()));
-        let placed = |id: &ComponentId| self.schema.component(*id).has_pose();
-        let (id, (tick, words)) = self.schema.ids().filter(placed).find_map(|id| Some((id, last(id)?)))?;
-        let component = self.schema.component(id);
-        let curve = self.curves.of(entity);
-        // What is told rarely is shown later by that.
-        let later = TickTime::ticks(f64::from(component.interval_ticks(self.rate, 1) - 1));
-        let at = if curve.leads() { told_at.front } else { told_at.cursor - later };
-        let of = [None, Some((tick, words)), None, None];
-        let samples = RowSamples { of, rests: false, at, rate: self.rate };
-        let mut shown = [0; ROW_WORDS_MAX];
-        if curve.leads() {
-            let seconds = (at - TickTime::start_of(tick)).as_ticks().max(0.0) * self.rate.seconds();
-            samples.reckon(component, Some(AHEAD), seconds, &mut shown);
-        } else {
-            samples.draw(component, curve, None, &mut shown);
-        }
-        Some(component.pose(&shown))
+/// Others as they were shown at the end of the last update: some of them are gone since.
+struct LastShown<'a, W: World> {
+    told: Told,
+    /// At the instant of that update.
+    sources: Sources<'a, W>,
+    remote: &'a RemotePlayback,
+    offsets: &'a ErrorOffsets,
+}
+
+impl<W: World> LastShown<'_, W> {
+    /// `None` where it was not shown.
+    fn pose(&self, entity: Entity) -> Option<Pose> {
+        let LastShown { told: Told { now, known, points }, sources, remote, offsets } = self;
+        let samples = remote.samples(sources)?.as_known(*known, *points);
+        let motion = VisualState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
+        Some(offsets.at(entity, *now, STANDING).shown(motion.pose))
     }
 }

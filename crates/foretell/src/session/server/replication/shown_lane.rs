@@ -42,6 +42,9 @@ pub(super) struct ShownLane {
     waiting: WaitingRows,
     /// Those that were told with the state before and are as they were then: it is to be told that they rest.
     stopped: SlotSet,
+    /// Whether something has become the client's own since the state before, or is told exactly: that is not among the rows that are
+    /// told, and may not have stopped.
+    has_taken: bool,
     paced: RateLimitedRows,
     gone: GoneRows,
     /// The numbers of rows that were the client's own until lately, or told exactly: they are told with each state until they are
@@ -58,6 +61,7 @@ impl ShownLane {
             rows: ClientRows::default(),
             waiting: WaitingRows::new(),
             stopped: SlotSet::default(),
+            has_taken: false,
             paced: RateLimitedRows::new(),
             gone: GoneRows::new(),
             given: SlotSet::default(),
@@ -98,6 +102,7 @@ impl ShownLane {
     /// Takes in what has changed up to the state that is sent.
     pub(super) fn note(&mut self, of: &ShownContext<'_>) {
         self.tell_stopped();
+        self.has_taken = false;
         let noted = self.noted.replace(of.tick);
         if let Some(noted) = noted {
             self.note_removed(noted, of);
@@ -284,6 +289,7 @@ impl ShownLane {
         self.stopped.remove(slot);
         self.paced.note_told(ChunkSlots::one(slot));
         self.given.remove(slot);
+        self.has_taken |= matches!(end, End::Own | End::Exact);
         match end {
             _ if !may_be_there => {}
             End::Exact => {}
@@ -361,7 +367,8 @@ impl ShownLane {
     fn write_stopped(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
         let age_ticks = of.tick.since(of.changes.before);
         let are_any = to.is_last && !self.stopped.is_empty();
-        let are_told = are_any && age_ticks <= BASE_AGE_MAX && !self.has_more() && !self.sent.is_full();
+        let are_all = !self.has_taken && !self.has_more() && !self.sent.is_full();
+        let are_told = are_any && are_all && age_ticks <= BASE_AGE_MAX;
         write_stopped(&mut to.writer, are_told.then_some(age_ticks));
         if are_told {
             self.rows.note_rest(&self.stopped);
