@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// What is told against a row that is older than this is told by itself: a second at 64 Hz.
 pub(crate) const BASE_AGE_MAX: u32 = 63;
 /// How many ticks they are kept: a datagram that comes by as many ticks later than the newest as this is longer finds its base.
-const KEPT_TICKS: usize = 96;
+pub(crate) const KEPT_TICKS: usize = 96;
 
 /// So much of memory is fetched at once; most rows are not longer.
 const CACHE_LINE_WORDS: usize = 16;
@@ -45,13 +45,20 @@ impl ShownBases {
         state.words.get(end.checked_sub(words)?..end)
     }
 
-    /// The newest state before that of `tick` in which the row with this number is, as far back as rows are told against one.
+    /// Whether a later state has the place of this one.
+    pub(crate) fn has_forgotten(&self, tick: Tick) -> bool {
+        self.states[tick.get() as usize % KEPT_TICKS].tick > tick
+    }
+
+    /// The newest state before that of `tick` in which the row with this number is, as far back as rows are told against one, and all
+    /// is remembered.
     pub(crate) fn newest_before(&self, tick: Tick, slot: u32) -> Option<Tick> {
         let has = |tick: &Tick| {
             let state = &self.states[tick.get() as usize % KEPT_TICKS];
             state.tick == *tick && state.places.get(slot as usize).is_some_and(|place| *place > 0)
         };
-        (1..=BASE_AGE_MAX).map_while(|age_ticks| tick.back(age_ticks)).find(has)
+        let before = (1..=BASE_AGE_MAX).map_while(|age_ticks| tick.back(age_ticks));
+        before.take_while(|tick| !self.has_forgotten(*tick)).find(has)
     }
 
     /// The numbers of the rows of the state of `tick`, ascending.

@@ -100,12 +100,21 @@ impl FirstBits {
 pub(crate) struct RecordsBefore {
     /// The lowest number that the next one has, if numbers go on ascending.
     next: u32,
+    /// 0 where it is not known.
     age_ticks: u32,
 }
 
 impl RecordsBefore {
     /// At the start of a datagram.
     pub(crate) const NONE: RecordsBefore = RecordsBefore { next: 0, age_ticks: 1 };
+    /// Wherever that is in a datagram.
+    pub(crate) const UNKNOWN: RecordsBefore = RecordsBefore { next: 0, age_ticks: 0 };
+
+    /// Behind others that were put together without it being known what stands before them.
+    pub(crate) fn followed_by(self, others: RecordsBefore) -> RecordsBefore {
+        let age_ticks = if others.age_ticks > 0 { others.age_ticks } else { self.age_ticks };
+        RecordsBefore { age_ticks, ..others }
+    }
 
     /// How the next record begins.
     #[inline]
@@ -115,8 +124,8 @@ impl RecordsBefore {
             gap => FirstBits::of_gap(head.slot, gap),
         };
         match head.kind {
-            RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => slot.and(0b11, 2),
             RecordKind::Against { age_ticks: 0 } => slot.and(0b10, 2),
+            RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => slot.and(0b11, 2),
             RecordKind::Against { age_ticks } => slot.and(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS),
             RecordKind::Whole => slot.and(0b000, 3),
             RecordKind::Named { .. } => slot.and(0b100, 3),

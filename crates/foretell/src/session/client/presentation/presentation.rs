@@ -14,7 +14,7 @@ use crate::session::client::snapshots::{KnownIn, Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
-use crate::time::{Instant, Tick};
+use crate::time::Tick;
 use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 use alloc::vec::Vec;
 
@@ -30,7 +30,6 @@ pub(crate) struct Presentation {
 /// By what others were shown at the end of an update.
 #[derive(Clone, Copy)]
 struct Told {
-    now: Instant,
     known: KnownIn,
     points: Points,
 }
@@ -131,7 +130,8 @@ impl Presentation {
         let Some(cursor) = self.remote.playout.at_instant(sources.now) else { return };
         let (snapshots, predicted) = (sources.snapshots, sources.timeline.predicted());
         let Presentation { remote, offsets, lifecycles, told } = self;
-        let told = told.map(|told| LastShown { told, sources: Sources { now: told.now, ..*sources }, remote, offsets });
+        let told =
+            told.map(|told| LastShown { told, sources: Sources { now: told.points.now, ..*sources }, remote, offsets });
         lifecycles.pass(snapshots, cursor, predicted, |entity, until| {
             // Where it came and went since then nobody has seen it.
             let last = || pose_told(snapshots.tracks(), sources.schema, entity, until);
@@ -152,7 +152,8 @@ impl Presentation {
         offsets.drop_ended(sources.now, |entity, next| lifecycles.is_shown(entity, next));
         self.note_shown(sources);
         let samples = self.remote.samples(sources);
-        self.told = samples.map(|of| Told { now: sources.now, known: of.seen().known, points: of.points() });
+        self.told = samples.map(|of| Told { known: of.seen().known, points: of.points() });
+        self.remote.drop_followers(sources);
         withdrawn
     }
 
@@ -315,9 +316,9 @@ struct LastShown<'a, W: World> {
 impl<W: World> LastShown<'_, W> {
     /// `None` where it was not shown.
     fn pose(&self, entity: Entity) -> Option<Pose> {
-        let LastShown { told: Told { now, known, points }, sources, remote, offsets } = self;
+        let LastShown { told: Told { known, points }, sources, remote, offsets } = self;
         let samples = remote.samples(sources)?.as_known(*known, *points);
         let motion = VisualState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
-        Some(offsets.at(entity, *now, STANDING).shown(motion.pose))
+        Some(offsets.at(entity, sources.now, STANDING).shown(motion.pose))
     }
 }

@@ -138,14 +138,21 @@ impl RemotePlayback {
                 }
             }
         }
-        followers.retain(|entity| {
-            let is_other = |other: Row<'_>| !predicted.contains(other.owned());
-            wanted.of(entity).following().is_some() && remote.placed(entity).is_some_and(is_other)
-        });
         if curves != wanted {
             curves.clone_from(wanted);
             *written = None;
         }
+    }
+
+    /// Nobody follows those any more who are gone, or shown by curves that follow nobody: at the end of an update, when it is known where
+    /// they were shown last.
+    pub(crate) fn drop_followers<W: World>(&mut self, sources: &Sources<'_, W>) {
+        let (remote, predicted) = (self.samples(sources), sources.timeline.predicted());
+        let RemotePlayback { curves, followers, .. } = self;
+        followers.retain(|entity| {
+            let placed = remote.as_ref().and_then(|remote| remote.placed(entity));
+            curves.of(entity).following().is_some() && placed.is_some_and(|other| !predicted.contains(other.owned()))
+        });
     }
 
     /// What is known of others where they are shown; `None` where nothing is.

@@ -4,7 +4,7 @@
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::row_rates::RowRates;
-use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
+use crate::session::shown_bases::{KEPT_TICKS, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
 use crate::session::stopped_rows::read_stopped;
@@ -78,8 +78,8 @@ pub(super) struct ShownReader {
     /// By number.
     names: Vec<Option<RowName>>,
     told: ShownBases,
-    /// By the state in which it was told last what has stopped: as many as the wire can tell of.
-    stops: [Option<Stop>; BASE_AGE_MAX as usize + 1],
+    /// By the state in which it was told last what has stopped: of as many states as rows are remembered of.
+    stops: [Option<Stop>; KEPT_TICKS],
     row_rates: RowRates,
     read: ReadDatagram,
 }
@@ -91,7 +91,7 @@ impl ShownReader {
             codec: ShownCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
             told: ShownBases::new(),
-            stops: [None; BASE_AGE_MAX as usize + 1],
+            stops: [None; KEPT_TICKS],
             row_rates: RowRates::new(schema, rate),
             read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, stop: None, is_lacking: false },
         }
@@ -150,9 +150,10 @@ impl ShownReader {
         let base = match kind {
             RecordKind::Against { age_ticks } => {
                 // Mostly nothing newer has overtaken it.
+                let since = name.map(|name| name.since);
                 let told_last = name.map(|name| name.newest).filter(|newest| *newest < tick);
                 let state = match age_ticks {
-                    0 => told_last.or_else(|| told.newest_before(tick, slot)),
+                    0 => told_last.or_else(|| told.newest_before(tick, slot)).filter(|state| Some(*state) >= since),
                     _ => tick.back(age_ticks),
                 };
                 let rounded = state.and_then(|state| told.get(state, slot, form.words()));
@@ -177,9 +178,15 @@ impl ShownReader {
         Ok(Some(()))
     }
 
-    /// Keeps what was read of the state of `tick`, as later rows may be told by it. Whether it can be used.
+    /// Keeps what was read of the state of `tick`, as later rows may be told by it. Whether it can be used: not where something later has
+    /// the place of what would have to be remembered.
     pub(super) fn keep(&mut self, tick: Tick) -> bool {
-        let ShownReader { names, told, read, .. } = self;
+        let is_late = |of: Tick| self.stops[stop_place(of)].is_some_and(|stop| stop.told > of);
+        let is_forgotten = self.told.has_forgotten(tick) || is_late(tick);
+        if is_forgotten || self.read.is_lacking || self.read.stop.is_some_and(|stop| is_late(stop.told)) {
+            return false;
+        }
+        let ShownReader { names, told, read, stops, .. } = self;
         for ReadRecord { record, slot, rounded, .. } in &read.records {
             let Some(ShownRow { owner, .. }) = record.row else { continue };
             let nth = *slot as usize;
@@ -197,21 +204,25 @@ impl ShownReader {
             let rounded = &read.rounded[rounded.clone()];
             told.set(tick, *slot, rounded.len(), |kept| kept.copy_from_slice(rounded));
         }
+        // Who says it again says nothing new.
+        read.stop = read.stop.filter(|stop| stops[stop_place(stop.told)].is_none_or(|known| known.told < stop.told));
         if let Some(stop) = read.stop {
-            self.stops[stop_place(stop.told)] = Some(stop);
+            stops[stop_place(stop.told)] = Some(stop);
         }
-        !read.is_lacking
+        true
     }
 
     /// By what was read of the state of `tick`, which rows are known to have stopped, and since which state, in whatever order the
     /// datagrams come: those that were told before, and those that were read.
     pub(super) fn stopped(&self, tick: Tick) -> impl Iterator<Item = (RowKey, Stop)> {
-        let known = self.stops[stop_place(tick)].filter(|stop| stop.told == tick);
-        self.read.stop.into_iter().chain(known).flat_map(|stop| {
-            let names = self.told.slots(stop.told).filter_map(|slot| self.names[slot as usize]);
-            let keys = names.map(|name| name.key).filter(|key| !self.row_rates.is_paced(key.component));
-            keys.map(move |key| (key, stop))
-        })
+        let ShownReader { read, told, names, stops, row_rates, .. } = self;
+        let before = read.stop.into_iter().flat_map(|stop| {
+            let names = told.slots(stop.told).filter_map(|slot| names[slot as usize]);
+            names.map(move |name| (name.key, stop))
+        });
+        let known = stops[stop_place(tick)].filter(|stop| stop.told == tick);
+        let of_it = known.into_iter().flat_map(|stop| read.records.iter().map(move |read| (read.record.key, stop)));
+        before.chain(of_it).filter(|(key, _)| !row_rates.is_paced(key.component))
     }
 
     /// What was read, each with its words.
@@ -222,7 +233,7 @@ impl ShownReader {
 }
 
 fn stop_place(told: Tick) -> usize {
-    (told.get() % (BASE_AGE_MAX + 1)) as usize
+    told.get() as usize % KEPT_TICKS
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl Tracks {
         self.words = words;
     }
 
-    /// The same of one of a state that comes late, as far as anything newer is known of the row. Whether that is new, and nothing newer is known.
+    /// The same as [`put`](Tracks::put) of one of a state that comes late, as far as anything newer is known of the row. Whether that is new, and nothing newer is known.
     pub(super) fn put_late(&mut self, tick: Tick, row: Row<'_>) -> bool {
         self.find(row.key()).is_some() && self.put(tick, row, false)
     }

@@ -8,7 +8,6 @@ use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
 
 /// A row with whose it is.
 #[derive(Clone, Copy, Debug)]
@@ -184,9 +183,9 @@ impl ClientRows {
         is_newest
     }
 
-    /// Whether it was told as it is in the state `before`, and is not known to rest since.
-    pub fn has_stopped(&self, slot: u32, changed: Tick, before: Tick) -> bool {
-        changed <= before && self.told[slot as usize] == MaybeTick::some(before) && !self.rests.contains(slot)
+    /// Whether it was told in this state, and it was not said since that it rests.
+    pub fn may_move_since(&self, slot: u32, told: Tick) -> bool {
+        self.told[slot as usize] == MaybeTick::some(told) && !self.rests.contains(slot)
     }
 
     /// It is told that those rest.
@@ -210,14 +209,6 @@ impl ClientRows {
     #[inline]
     pub fn chunk_has(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {
         self.has[first as usize..].first_chunk().expect("there are whole chunks")
-    }
-
-    /// Against which state a row is told: where it has rested in these, and the client has it from one of them, it has
-    /// [rested](MaybeTick::RESTED). Whatever the client was told of it since then is the same.
-    #[inline]
-    pub fn base(&self, slot: u32, rested: Option<RangeInclusive<MaybeTick>>) -> MaybeTick {
-        let has = self.has[slot as usize];
-        if rested.is_some_and(|rested| rested.contains(&has)) { MaybeTick::RESTED } else { has }
     }
 
     /// What stands before a row that is told against a state that is `age_ticks` older, or by itself.

@@ -7,7 +7,6 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::time::Tick;
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
 
 /// Initial capacity in rows.
 const ROOM: usize = 64;
@@ -22,15 +21,16 @@ pub(super) struct RecentChanges {
     moved: [SlotSet; 3],
     /// Of these the ones that are told with each state.
     pub fresh: SlotSet,
-    /// Those that are told with each state, had changed in the two states before, and have not since.
+    /// Those that are told with each state, have not changed since the state before, and had in that and in the one before it: they
+    /// were moving.
     pub halted: SlotSet,
-    /// The same of those that had changed in the state before alone.
+    /// Those that are told with each state, have not changed since the state before, and had in that, and not in the one before it.
     pub stopped: SlotSet,
     /// Those that are told less often, and have changed since `since`.
     pub paced: SlotSet,
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,
-    /// By its number, since which state each was as it was in the state before, which has changed since, and as it is now.
+    /// By its number, in which states each has changed: before the last time, and the last time.
     same_since: Vec<[MaybeTick; 2]>,
 }
 
@@ -105,15 +105,13 @@ impl RecentChanges {
         ChunkSlots { slots: those.slots & now.chunk(those.first).slots & !before.chunk(those.first).slots, ..those }
     }
 
-    /// In which states one of these was as it was in the state before, as far back as it may be told against them.
-    pub fn rested(&self, slot: u32) -> RangeInclusive<MaybeTick> {
+    /// Whether one was the same in all states from this one to the state before, and has changed since, and may be told against it.
+    pub fn has_rested(&self, slot: u32, from: MaybeTick) -> bool {
+        if self.started(ChunkSlots::one(slot)).is_empty() {
+            return false;
+        }
         let [former, _] = self.same_since[slot as usize];
-        let oldest = self.of.back(BASE_AGE_MAX).map_or(MaybeTick::NONE, MaybeTick::some);
-        former.max(oldest)..=MaybeTick::some(self.before)
-    }
-
-    /// Whether one that had changed in the state before, and has not since, had in the one before that, too.
-    pub fn was_moving(&self, slot: u32) -> bool {
-        self.moved[2].contains(slot)
+        let oldest = MaybeTick::some(self.of.back(BASE_AGE_MAX).unwrap_or_default());
+        (former.max(oldest)..=MaybeTick::some(self.before)).contains(&from)
     }
 }

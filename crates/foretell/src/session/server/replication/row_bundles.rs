@@ -102,7 +102,7 @@ impl RowBundles {
     ) -> RowBundle {
         let start = self.bytes.len();
         let mut writer = BitWriter::new(&mut self.bytes);
-        let (mut batch, mut after) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
+        let (mut batch, mut after) = (BitBatch::new(&mut writer), RecordsBefore::UNKNOWN);
         batch.put_bytes(first.bytes, first.bits);
         after.note(&first.head);
         for row in others {

@@ -52,7 +52,7 @@ pub(super) struct ShownDatagram<'a, 'b> {
     pub encoded: &'a mut EncodedRows,
     pub writer: BitWriter<'b>,
     pub room: Room,
-    /// Whether all parts of the snapshot are written before it.
+    /// Whether nothing of the snapshot itself is left for later datagrams.
     pub is_last: bool,
 }
 
@@ -131,7 +131,7 @@ impl RecordWriter<'_, '_> {
         if has_room {
             first_bits.write(&mut self.bits);
             self.encoded.append_bundle(bundle, &mut self.bits);
-            self.before = bundle.after;
+            self.before = self.before.followed_by(bundle.after);
         }
         has_room
     }

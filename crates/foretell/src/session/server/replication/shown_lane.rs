@@ -177,8 +177,7 @@ impl ShownLane {
             Some(_) => {}
         }
         let before = of.changes.before;
-        let tells_alone = of.row_rates.is_paced(key.component) || of.changes.was_moving(slot);
-        if !tells_alone && rows.has_stopped(slot, changed, before) {
+        if of.changes.stopped.contains(slot) && rows.may_move_since(slot, before) {
             stopped.insert(slot);
         } else if rows.has_news(slot, changed, before) && paced.is_due(slot, rows, of.row_rates, of.tick) {
             waiting.add(slot);
@@ -190,7 +189,7 @@ impl ShownLane {
         let versions = of.state.versions();
         for row in exact.rows().iter().filter(|row| row.since.is_none()) {
             self.end(row.slot, End::Exact);
-            self.gone.forget(row.key);
+            self.has_taken |= self.gone.forget(row.key);
         }
         for key in exact.lost() {
             match versions.get(*key) {

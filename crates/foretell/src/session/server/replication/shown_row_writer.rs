@@ -1,6 +1,7 @@
 //! Rows on their way into a datagram, and what is noted of each that is told: one by one, or those of a chunk together.
 
 use super::client_rows::ClientRows;
+use super::maybe_tick::MaybeTick;
 use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
@@ -21,9 +22,9 @@ impl ShownRowWriter<'_, '_, '_> {
     #[inline]
     fn encode(&mut self, slot: u32) -> RecordToTell {
         let ShownRowWriter { rows, of, to, .. } = self;
-        let has_started = !of.changes.started(ChunkSlots::one(slot)).is_empty();
-        let base = rows.base(slot, has_started.then(|| of.changes.rested(slot)));
-        let row = to.encoded.encode(slot, base, rows.has(slot), || of.row_to_tell(slot));
+        let has = rows.has(slot);
+        let base = if of.changes.has_rested(slot, has) { MaybeTick::RESTED } else { has };
+        let row = to.encoded.encode(slot, base, has, || of.row_to_tell(slot));
         RecordToTell { head: rows.head(slot, row.age_ticks), row }
     }
 
@@ -69,7 +70,10 @@ impl ShownRowWriter<'_, '_, '_> {
         let has = rows.chunk_has(those.first);
         let mut bases = *has;
         for slot in of.changes.started(those).iter() {
-            bases[(slot % CHUNK) as usize] = rows.base(slot, Some(of.changes.rested(slot)));
+            let base = &mut bases[(slot % CHUNK) as usize];
+            if of.changes.has_rested(slot, *base) {
+                *base = MaybeTick::RESTED;
+            }
         }
         let bundle = to.encoded.bundle(those, &bases, has, |slot| of.row_to_tell(slot));
         let is_told = bundle.is_some_and(|bundle| to.write_bundle(bundle));

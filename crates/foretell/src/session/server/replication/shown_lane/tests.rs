@@ -229,6 +229,9 @@ const FEW: Scale = Scale { rows: 8, bits_max: 80, change: 6, goes: 3 };
 /// Nearly all change in each tick, and mostly all have room: whole chunks of them are told together.
 const MANY: Scale = Scale { rows: 150, bits_max: 2700, change: 1, goes: 1200 };
 
+/// Some change, in more than one chunk: rows that have rested among others, and chunks of them behind one another.
+const SOME: Scale = Scale { change: 3, ..MANY };
+
 /// A server of one client.
 struct Scene {
     scale: Scale,

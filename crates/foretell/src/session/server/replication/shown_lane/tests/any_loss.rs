@@ -10,7 +10,7 @@ proptest! {
         with_owner: bool,
         sees_own: bool,
         pace in prop_oneof![Just(1_u32), 2_u32..20],
-        scale in prop_oneof![Just(FEW), Just(MANY)],
+        scale in prop_oneof![Just(FEW), Just(SOME), Just(MANY)],
         exact_max in prop_oneof![Just(None), Just(Some(0))],
     ) {
         let schema = if sees_own { Schema::of::<Float>() } else { Schema::of::<Rumour>() };
@@ -34,9 +34,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn clients_on_different_links_have_everything_though_rows_are_put_together_for_both(seed: u64, with_owner: bool) {
+    fn clients_on_different_links_have_everything_though_rows_are_put_together_for_both(
+        seed: u64,
+        with_owner: bool,
+        scale in prop_oneof![Just(SOME), Just(MANY)],
+    ) {
         let schema = Schema::of::<Float>();
-        let (mut one, mut other) = (Scene::of(&schema, MANY), Scene::of(&schema, MANY));
+        let (mut one, mut other) = (Scene::of(&schema, scale), Scene::of(&schema, scale));
         let (mut dice, mut others_dice) = (Dice(seed), Dice(!seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
