@@ -223,3 +223,11 @@ impl EncodedRows {
         self.bundles.append(of, to);
     }
 }
+
+#[cfg(test)]
+impl EncodedRows {
+    /// Whether those were put together for one who is told each against one of `bases`.
+    pub(super) fn has_bundle(&self, those: ChunkSlots, bases: &[MaybeTick; CHUNK as usize]) -> bool {
+        matches!(self.bundles.find(those, bases), Found::Known(Some(_)))
+    }
+}

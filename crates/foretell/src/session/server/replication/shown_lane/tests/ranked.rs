@@ -47,3 +47,20 @@ fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
         assert_eq!(scene.lane.waiting.is_empty(), state[0] == 9, "{state:?}");
     }
 }
+
+#[test]
+fn rows_of_a_chunk_that_a_client_has_are_put_together_for_all_who_have_them() {
+    let (mut scene, mut dice) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1));
+    for tick in 1..3 {
+        let mut those = ChunkSlots { first: 0, slots: 0 };
+        tell_state(&mut scene, &mut dice, [tick, 9000], |lane, _, _| {
+            those = lane.waiting.slots().chunk(0);
+            lane.sort();
+        });
+        let is_bundle = scene.encoded.has_bundle(those, scene.lane.rows.chunk_has(0));
+        // At first the client has none of them.
+        assert_eq!((those.count() > 50, is_bundle), (true, tick > 1), "in tick {tick}");
+        let number = u16::try_from(tick - 1).expect("few");
+        scene.lane.acknowledge(AckBits::first(number), at(tick));
+    }
+}
