@@ -30,8 +30,8 @@ pub(super) struct RecentChanges {
     pub paced: SlotSet,
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,
-    /// By its number, in which states each has changed: before the last time, and the last time.
-    same_since: Vec<[MaybeTick; 2]>,
+    /// By the number of a row, the last two ticks in which it has changed: in between it was the same.
+    last_changes: Vec<[MaybeTick; 2]>,
 }
 
 impl RecentChanges {
@@ -46,7 +46,7 @@ impl RecentChanges {
             stopped: SlotSet::default(),
             paced: SlotSet::default(),
             places: Vec::with_capacity(ROOM),
-            same_since: Vec::new(),
+            last_changes: Vec::new(),
         }
     }
 
@@ -66,12 +66,12 @@ impl RecentChanges {
             stopped,
             paced,
             places,
-            same_since,
+            last_changes,
             ..
         } = self;
         [&mut *moved, fresh, halted, stopped, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
-        same_since.resize(same_since.len().max(state.versions().slots()), [MaybeTick::NONE; 2]);
+        last_changes.resize(last_changes.len().max(state.versions().slots()), [MaybeTick::NONE; 2]);
         for (version, place) in state.versions().versions().iter().zip(0..) {
             if version.changed <= *since {
                 continue;
@@ -80,7 +80,7 @@ impl RecentChanges {
             let has_moved = version.changed > *before;
             if has_moved {
                 moved.insert(version.slot);
-                let [former, latest] = &mut same_since[version.slot as usize];
+                let [former, latest] = &mut last_changes[version.slot as usize];
                 *former = core::mem::replace(latest, MaybeTick::some(version.changed));
             }
             match row_rates.is_paced(version.key.component) {
@@ -110,7 +110,7 @@ impl RecentChanges {
         if self.started(ChunkSlots::one(slot)).is_empty() {
             return false;
         }
-        let [former, _] = self.same_since[slot as usize];
+        let [former, _] = self.last_changes[slot as usize];
         let oldest = MaybeTick::some(self.of.back(BASE_AGE_MAX).unwrap_or_default());
         (former.max(oldest)..=MaybeTick::some(self.before)).contains(&from)
     }
