@@ -96,11 +96,11 @@ fn run(clients: u64) -> Memory {
 }
 
 #[test]
-fn a_client_of_a_thousand_entities_takes_at_most_120_kb_of_the_server_and_20_mb_of_its_own() {
+fn a_client_of_a_thousand_entities_takes_at_most_120_kb_of_the_server_and_7_mb_of_its_own() {
     let (few, many) = (run(2), run(10));
     let of_server = (many.server - few.server) / 8;
     let of_client = (many.clients - few.clients) / 8;
-    // 92 and 16,000 bytes for each entity.
+    // 92 and 5,300 bytes for each entity.
     assert!((20_000..120_000).contains(&of_server), "{of_server} bytes of the server");
-    assert!((5_000_000..20_000_000).contains(&of_client), "{of_client} bytes of the client");
+    assert!((2_000_000..7_000_000).contains(&of_client), "{of_client} bytes of the client");
 }

@@ -4,8 +4,8 @@ use super::expected_rollbacks::AHEAD;
 use crate::time::Tick;
 use alloc::vec::Vec;
 
-/// A saved state, and of which tick it is.
-type Saved<S> = (Option<Tick>, S);
+/// A place for a saved state, which is that of a tick.
+type Place<S> = Option<(Tick, S)>;
 
 /// Saved states by tick. Ticks fall into stretches as long as saved states are apart; of each stretch one state is kept, the
 /// one that was saved last.
@@ -14,19 +14,21 @@ type Saved<S> = (Option<Tick>, S);
 pub(super) struct CheckpointRing<S> {
     /// The length of a stretch, in ticks.
     every: u32,
-    ring: Vec<Saved<S>>,
+    ring: Vec<Place<S>>,
     /// Where the next re-simulation was expected to begin, and where an earlier one was.
-    expected: [Saved<S>; AHEAD + 1],
+    expected: [Place<S>; AHEAD + 1],
     /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
-    aside: [Saved<S>; 2],
+    aside: [Place<S>; 2],
+    /// States that are not needed any more, whose memory is used again: first that of the last, which a processor still has at hand.
+    spare: Vec<S>,
 }
 
 impl<S: Default> CheckpointRing<S> {
     /// Room for the states of `horizon` ticks and the present one, when one in `every` ticks is saved.
     pub(super) fn new(every: u32, horizon: u32) -> CheckpointRing<S> {
         let every = every.max(1);
-        let ring = (0..horizon / every + 2).map(|_| Saved::default()).collect();
-        CheckpointRing { every, ring, expected: Default::default(), aside: Default::default() }
+        let ring = (0..horizon / every + 2).map(|_| None).collect();
+        CheckpointRing { every, ring, expected: Default::default(), aside: Default::default(), spare: Vec::new() }
     }
 
     /// Whether every state is saved.
@@ -43,58 +45,62 @@ impl<S: Default> CheckpointRing<S> {
     /// The place of the state of `tick`.
     pub(super) fn place(&mut self, tick: Tick) -> &mut S {
         let at = self.at(tick);
-        self.ring[at].0 = Some(tick);
-        &mut self.ring[at].1
+        occupy(&mut self.ring[at], tick, &mut self.spare)
     }
 
     /// Whether the first saved state from `since` on lies in the place of the state of `tick`, which is newer.
     pub(super) fn is_place_of_first(&self, tick: Tick, since: Tick) -> bool {
-        let (of, _) = self.ring[self.at(tick)];
+        let of = tick_of(&self.ring[self.at(tick)]);
         of.is_some() && of == self.first_from(since, tick)
     }
 
     /// The place of the state of `tick` when the next re-simulation may well begin there: one that is free, or of what will be
     /// another state soon, or of the oldest one.
     pub(super) fn place_expected(&mut self, tick: Tick) -> &mut S {
-        let worth = |(of, _): &&mut Saved<S>| of.filter(|of| *of < tick);
+        let worth = |place: &&mut Place<S>| tick_of(place).filter(|of| *of < tick);
         let place = self.expected.iter_mut().min_by_key(worth).expect("there are some");
-        place.0 = Some(tick);
-        &mut place.1
+        occupy(place, tick, &mut self.spare)
     }
 
     /// Forgets the state of `tick`: it is another one now.
     pub(super) fn forget(&mut self, tick: Tick) {
         let at = self.at(tick);
-        for (of, _) in self.expected.iter_mut().chain([&mut self.ring[at]]) {
-            of.take_if(|of| *of == tick);
+        let places = self.expected.iter_mut().chain([&mut self.ring[at]]);
+        places.for_each(|place| vacate(place, &mut self.spare, |of| of == tick));
+    }
+
+    /// Forgets the states from that of `from` on that lie before that of `until`.
+    pub(super) fn forget_between(&mut self, from: Tick, until: Tick) {
+        let (every, length) = (self.every, self.ring.len());
+        for stretch in (from.get() / every..=until.get() / every).take(length) {
+            vacate(&mut self.ring[stretch as usize % length], &mut self.spare, |of| of < until);
         }
     }
 
     /// A place on the side for the state of `tick`; that of `present` stays.
     pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> &mut S {
         let [first, second] = &mut self.aside;
-        let place = if first.0 == Some(present) && tick != present { second } else { first };
-        place.0 = Some(tick);
-        &mut place.1
+        let place = if tick_of(first) == Some(present) && tick != present { second } else { first };
+        occupy(place, tick, &mut self.spare)
     }
 
     /// Forgets what is on the side, but the state of `present`.
     pub(super) fn forget_aside(&mut self, present: Option<Tick>) {
-        self.aside.iter_mut().filter(|(of, _)| *of != present).for_each(|(of, _)| *of = None);
+        self.aside.iter_mut().for_each(|place| vacate(place, &mut self.spare, |of| Some(of) != present));
     }
 
     /// The state of `tick` when it lies on the side; no more from now on.
     pub(super) fn take_aside(&mut self, tick: Tick) -> Option<&mut S> {
-        let (of, saved) = self.aside.iter_mut().find(|(of, _)| *of == Some(tick))?;
-        *of = None;
-        Some(saved)
+        let place = self.aside.iter_mut().find(|place| tick_of(place) == Some(tick))?;
+        vacate(place, &mut self.spare, |_| true);
+        self.spare.last_mut()
     }
 
     /// The newest saved state that is not newer than `tick`, nor older than `oldest`.
     pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, &S)> {
         let of = self.newest(tick, oldest)?;
-        let (_, saved) = self.expected.iter().chain([&self.ring[self.at(of)]]).find(|(saved, _)| *saved == Some(of))?;
-        Some((of, saved))
+        let mut saved = self.expected.iter().chain([&self.ring[self.at(of)]]).flatten();
+        saved.find(|(saved, _)| *saved == of).map(|(_, saved)| (of, saved))
     }
 
     /// Whether that is one where a re-simulation was expected to begin.
@@ -108,9 +114,9 @@ impl<S: Default> CheckpointRing<S> {
         let of = self.newest(tick, oldest)?;
         let at = self.at(of);
         let mut places = self.expected.iter_mut().chain([&mut self.ring[at]]);
-        let (place, saved) = places.find(|(saved, _)| *saved == Some(of))?;
-        *place = None;
-        Some((of, saved))
+        let place = places.find(|place| tick_of(place) == Some(of))?;
+        vacate(place, &mut self.spare, |_| true);
+        self.spare.last_mut().map(|saved| (of, saved))
     }
 
     /// The first tick from `tick` to `present` whose state is saved.
@@ -121,7 +127,7 @@ impl<S: Default> CheckpointRing<S> {
     }
 
     /// The tick of the newest one that is not newer than `tick`, nor older than `oldest`.
-    fn newest(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+    pub(super) fn newest(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
         self.newest_in_ring(tick, oldest).max(self.expected_in(oldest, tick).max())
     }
 
@@ -132,15 +138,31 @@ impl<S: Default> CheckpointRing<S> {
 
     /// The tick of the state of a stretch, when it is one from `first` to `last`.
     fn of_stretch(&self, stretch: u32, first: Tick, last: Tick) -> Option<Tick> {
-        let of = self.ring[stretch as usize % self.ring.len()].0?;
+        let of = tick_of(&self.ring[stretch as usize % self.ring.len()])?;
         (of.get() / self.every == stretch && (first..=last).contains(&of)).then_some(of)
     }
 
     fn expected_in(&self, first: Tick, last: Tick) -> impl Iterator<Item = Tick> {
-        self.expected.iter().filter_map(|(of, _)| *of).filter(move |of| (first..=last).contains(of))
+        self.expected.iter().filter_map(tick_of).filter(move |of| (first..=last).contains(of))
     }
 
     fn at(&self, tick: Tick) -> usize {
         (tick.get() / self.every) as usize % self.ring.len()
     }
+}
+
+/// Of which tick the state is that has this place.
+fn tick_of<S>(place: &Place<S>) -> Option<Tick> {
+    place.as_ref().map(|(of, _)| *of)
+}
+
+/// Gives a place to the state of `tick`, in memory of what had it, or of what is not needed any more.
+fn occupy<'a, S: Default>(place: &'a mut Place<S>, tick: Tick, spare: &mut Vec<S>) -> &'a mut S {
+    let before = place.take().map(|(_, saved)| saved);
+    &mut place.insert((tick, before.or_else(|| spare.pop()).unwrap_or_default())).1
+}
+
+/// Takes the state out of a place, if it is one of such a tick; its memory is the last that is spare.
+fn vacate<S>(place: &mut Place<S>, spare: &mut Vec<S>, is_it: impl Fn(Tick) -> bool) {
+    spare.extend(place.take_if(|(of, _)| is_it(*of)).map(|(_, saved)| saved));
 }

@@ -72,11 +72,21 @@ impl<S: Default> Checkpoints<S> {
         self.ring.first_from(oldest, present)
     }
 
+    /// The newest state that is saved, is not newer than that of `tick`, nor older than `oldest`.
+    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+        self.ring.newest(tick, oldest)
+    }
+
+    /// Forgets the states from that of `from` on that lie before that of `until`: nobody goes back to them.
+    pub(super) fn forget_between(&mut self, from: Tick, until: Tick) {
+        self.ring.forget_between(from, until);
+    }
+
     /// Saves the state of `tick`, which the world holds and with which a re-simulation begins, where the next one may well begin
     /// soon after it, or where no saved one is left that it could be made of soon. Those from before a switch don't count: others
     /// were predicted then. So the first that does count keeps its place: what lies after it could be made of no other.
     pub(super) fn save_first<W: World<Saved = S>>(&mut self, world: &W, tick: Tick, oldest: Tick) {
-        let is_missing = oldest <= tick && self.ring.newest_until(tick, tick).is_none();
+        let is_missing = oldest <= tick && self.ring.newest(tick, tick).is_none();
         let since = oldest.max(self.switched);
         let is_wanted = || self.predictor.wants_first() && !self.ring.is_place_of_first(tick, since);
         if is_missing && (is_wanted() || self.ring.is_due(tick, since, self.bound)) {

@@ -2,14 +2,14 @@
 
 use super::known_inputs::StepInputs;
 use crate::time::Tick;
-use crate::world::{Effect, Entity, Input, Owned, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
+use crate::world::{Effect, Entity, Input, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;
 
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
 pub(super) struct Slot<I> {
     /// The predicted entities' rows of this state.
     pub rows: Rows,
-    /// The rows of other entities that were written before the step.
+    /// The rows of other entities that were written before the step; a placeholder where nobody goes back.
     pub proxies: Rows,
     /// What the step was given.
     pub given: StepInputs<I>,
@@ -19,32 +19,52 @@ pub(super) struct Slot<I> {
     pub output: StepOutput,
 }
 
-/// A ring of slots for the states from `oldest` to `present`.
+/// A ring of slots for the states of the horizon and the present one. Rows of other entities, which may be many, are remembered only
+/// of the states that somebody may go back to, from `oldest` on.
 ///
-/// Invariant: `oldest <= present <= oldest + horizon`.
+/// Invariant: `first <= oldest <= present <= oldest + horizon`.
 pub(super) struct History<I> {
+    schema: Schema,
     slots: Vec<Slot<I>>,
+    /// The state that this has begun with.
+    first: Tick,
     oldest: Tick,
     present: Tick,
+    /// From which tick on the rows of other entities are remembered.
+    oldest_proxies: Tick,
+    /// Rows of other entities that nobody goes back to, whose memory is used again: first what was used last, which a processor still
+    /// has at hand.
+    spare: Vec<Rows>,
 }
 
 impl<I: Input> History<I> {
-    /// Room for the states of `horizon` ticks and the present one.
+    /// Room for the states of `horizon` ticks and the present one, and for what was written before the step to the oldest.
     pub(super) fn new(schema: &Schema, horizon: u32) -> History<I> {
         let slot = |_| Slot {
             rows: Rows::new(schema),
-            proxies: Rows::new(schema),
+            proxies: Rows::placeholder(),
             given: StepInputs::new(),
             rewritten: false,
             output: StepOutput::with_room(),
         };
-        History { slots: (0..=horizon).map(slot).collect(), oldest: Tick::ZERO, present: Tick::ZERO }
+        History {
+            schema: schema.clone(),
+            slots: (0..horizon + 2).map(slot).collect(),
+            first: Tick::ZERO,
+            oldest: Tick::ZERO,
+            present: Tick::ZERO,
+            oldest_proxies: Tick::ZERO,
+            spare: Vec::new(),
+        }
     }
 
     /// Forgets all states; the first that is recorded is that of `tick`.
     pub(super) fn begin(&mut self, tick: Tick) {
+        (0..self.slots.len()).for_each(|index| self.spare_proxies(index));
+        self.first = tick;
         self.oldest = tick;
         self.present = tick;
+        self.oldest_proxies = tick;
     }
 
     /// Remembers the predicted ones among these rows as state `tick`, as a step has made it.
@@ -57,10 +77,10 @@ impl<I: Input> History<I> {
 
     /// How many ticks back states are remembered.
     pub(super) fn horizon(&self) -> u32 {
-        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        u32::try_from(self.slots.len() - 2).unwrap_or(u32::MAX)
     }
 
-    /// The oldest state that is remembered.
+    /// The oldest state that somebody may go back to.
     pub(super) fn oldest(&self) -> Tick {
         self.oldest
     }
@@ -70,9 +90,14 @@ impl<I: Input> History<I> {
         self.present
     }
 
-    /// The oldest of the remembered states that is within the horizon.
+    /// The oldest of these that is within the horizon.
     pub(super) fn oldest_in_reach(&self) -> Tick {
-        self.oldest.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO))
+        self.oldest.max(self.oldest_rows())
+    }
+
+    /// The oldest state of the horizon.
+    pub(super) fn oldest_rows(&self) -> Tick {
+        self.first.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO))
     }
 
     /// From which state on it is known what somebody who starts again may need: they do it from before the oldest that is remembered.
@@ -80,14 +105,26 @@ impl<I: Input> History<I> {
         self.present.back(2 * self.horizon()).unwrap_or(Tick::ZERO)
     }
 
-    /// The oldest state that is remembered from now on.
-    pub(super) fn forget_before(&mut self, oldest: Tick) {
+    /// Nobody goes back to a state before that of `oldest` from now on; what was simulated again is consistent up to that of `settled`.
+    pub(super) fn forget_before(&mut self, oldest: Tick, settled: Tick) {
         self.oldest = oldest;
+        // What was written before the step to the oldest state is in the world still.
+        let oldest_proxies = oldest.back(1).unwrap_or(Tick::ZERO).min(settled);
+        let in_ring = self.present.back(self.horizon() + 1).unwrap_or(Tick::ZERO);
+        for tick in self.oldest_proxies.max(in_ring).until(oldest_proxies) {
+            self.spare_proxies(self.index(tick));
+        }
+        self.oldest_proxies = self.oldest_proxies.max(oldest_proxies);
     }
 
-    /// Whether a state is remembered.
+    /// Whether somebody may go back to a state.
     pub(super) fn has(&self, tick: Tick) -> bool {
         (self.oldest..=self.present).contains(&tick)
+    }
+
+    /// The predicted entities' rows of a state of the horizon.
+    pub(super) fn rows(&self, tick: Tick) -> Option<&Rows> {
+        (self.oldest_rows()..=self.present).contains(&tick).then(|| &self.slot(tick).rows)
     }
 
     /// The remembered ticks whose steps lie between the states `from` and `until`.
@@ -106,6 +143,16 @@ impl<I: Input> History<I> {
         &mut self.slots[index]
     }
 
+    /// The rows of other entities that are written before the step of a tick.
+    pub(super) fn proxies_mut(&mut self, tick: Tick) -> &mut Rows {
+        let index = self.index(tick);
+        let proxies = &mut self.slots[index].proxies;
+        if proxies.is_placeholder() {
+            *proxies = self.spare.pop().unwrap_or_else(|| Rows::new(&self.schema));
+        }
+        proxies
+    }
+
     /// What happened in the step of a tick when it was last simulated; nothing where that is not remembered.
     pub(super) fn effects(&self, tick: Tick) -> &[Effect] {
         if self.has(tick) && tick < self.present { &self.slot(tick).output.effects } else { &[] }
@@ -116,22 +163,14 @@ impl<I: Input> History<I> {
         self.steps(from, until).for_each(|tick| into.extend_from_slice(&self.slot(tick).output.contacts));
     }
 
-    /// Whether an entity belongs to another player in any state that is remembered, or in what is written before its step.
-    pub(super) fn has_of_another(&self, of: Owned) -> bool {
-        self.oldest.until(self.present.next()).any(|tick| {
-            let slot = self.slot(tick);
-            [&slot.rows, &slot.proxies].iter().any(|rows| rows.owner(of.entity).is_some_and(|owner| owner != of.owner))
-        })
-    }
-
     /// Moves rows between what is predicted and what is written before each step, from state `tick` on, of which `full` are
     /// the authority's rows. Returns the rows that the world may hold in state `tick` and that are not to be there.
     pub(super) fn hand_over(&mut self, tick: Tick, predicted: &PredictionSet, full: &Rows) -> Vec<RemovedRow> {
         let dropped = self.dropped(tick, predicted, full);
         let mut handed: Vec<RemovedRow> = Vec::new();
         for tick in tick.until(self.present.next()) {
+            self.proxies_mut(tick).drop_predicted(predicted);
             let slot = self.slot_mut(tick);
-            slot.proxies.drop_predicted(predicted);
             let mut kept = Vec::new();
             for row in slot.rows.iter().filter(|row| !predicted.contains(row.owned())) {
                 if !dropped.contains(&row.removed()) {
@@ -152,12 +191,16 @@ impl<I: Input> History<I> {
     /// have.
     fn dropped(&self, tick: Tick, predicted: &PredictionSet, full: &Rows) -> Vec<RemovedRow> {
         // What was written before the step to this state is in the world still.
-        let before = tick.back(1).filter(|before| self.present.since(*before) <= self.horizon());
-        let written = before.into_iter().flat_map(|before| self.slot(before).proxies.iter());
+        let written = tick.back(1).into_iter().flat_map(|before| self.slot(before).proxies.iter());
         let arriving = written.filter(|row| predicted.contains(row.owned()));
         let leaving = self.slot(tick).rows.iter().filter(|row| !predicted.contains(row.owned()));
         let is_gone = |row: &Row<'_>| full.words(row.key()).is_none();
         arriving.chain(leaving).filter(is_gone).map(Row::removed).collect()
+    }
+
+    fn spare_proxies(&mut self, index: usize) {
+        let proxies = core::mem::replace(&mut self.slots[index].proxies, Rows::placeholder());
+        self.spare.extend(Some(proxies).filter(|proxies| !proxies.is_placeholder()));
     }
 
     fn index(&self, tick: Tick) -> usize {
@@ -169,7 +212,7 @@ impl<I: Input> History<I> {
 mod tests {
     use super::*;
     use crate::rollback::test_world::{ME, MINE, Marbles, Push, THEIRS, THEM, places, rows};
-    use crate::world::{PlayerId, World};
+    use crate::world::{Owned, World};
 
     const HORIZON: u32 = 8;
 
@@ -187,7 +230,7 @@ mod tests {
             let at = tick.get().cast_signed();
             history.slot_mut(tick).proxies = rows(&[(THEIRS, at)]);
             history.record(tick, &rows(&[(MINE, at), (THEIRS, at)]), &PredictionSet::own(ME));
-            history.forget_before(history.oldest_in_reach());
+            history.forget_before(history.oldest_in_reach(), history.present());
         }
         history
     }
@@ -212,7 +255,7 @@ mod tests {
         let mut history = recorded();
         for tick in Tick::new(4).until(Tick::new(13)) {
             let at = tick.get().cast_signed();
-            history.slot_mut(tick).proxies.clear();
+            history.proxies_mut(tick).clear();
             history.record(tick, &rows(&[(MINE, at), (THEIRS, 2 * at)]), &both());
         }
         let dropped = history.hand_over(Tick::new(10), &PredictionSet::own(ME), &rows(&[(MINE, 10), (THEIRS, 20)]));
@@ -238,7 +281,7 @@ mod tests {
         let mut history = recorded();
         history.record(Tick::new(10), &rows(&[(MINE, 10), (THEIRS, 10)]), &both());
         for tick in [10, 11, 12].map(Tick::new) {
-            history.slot_mut(tick).proxies.clear();
+            history.proxies_mut(tick).clear();
         }
         history.hand_over(Tick::new(10), &PredictionSet::own(ME), &rows(&[(THEIRS, 10)]));
         let removed = |tick| -> Vec<Owned> {
@@ -246,13 +289,5 @@ mod tests {
             slot.proxies.removed().iter().map(RemovedRow::owned).collect()
         };
         assert_eq!([10, 11, 12].map(removed), [vec![], vec![THEIRS], vec![]]);
-    }
-
-    #[test]
-    fn an_entity_that_had_another_owner_in_any_state_is_found() {
-        let history = recorded();
-        let with = |owner: PlayerId| Owned { owner, ..THEIRS };
-        assert!(!history.has_of_another(with(THEM)) && history.has_of_another(with(ME)));
-        assert!(!history.has_of_another(MINE));
     }
 }

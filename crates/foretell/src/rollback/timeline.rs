@@ -10,14 +10,14 @@ use super::step_messages::StepMessages;
 use super::world_driver::WorldDriver;
 use crate::time::{Tick, TickRate};
 use crate::world::{
-    Effect, Entity, Owned, PlayerId, PlayerInput, PredictionSet, ReceivedMessage, RemovedRow, Rows, Schema, World,
+    Effect, Entity, PlayerId, PlayerInput, PredictionSet, ReceivedMessage, RemovedRow, Rows, Schema, World,
 };
 use alloc::vec::Vec;
 
 /// The states of the last ticks of one world, with the inputs that led from each to the next.
 ///
-/// Invariants: each remembered state is consistent with the one before it, but where a re-simulation is under way; the oldest
-/// one is saved, or the world holds it. The next re-simulated tick is not older, or lies on the side: one that takes long enough
+/// Invariants: each state is consistent with the one before it, but where a re-simulation is under way; the oldest to go back to
+/// is saved, or the world holds it. The next re-simulated tick is not older, or lies on the side: one that takes long enough
 /// may be left behind.
 pub struct Timeline<W: World> {
     history: History<W::Input>,
@@ -33,8 +33,7 @@ impl<W: World> Timeline<W> {
     /// A timeline of `player` that remembers the rows of the last `horizon` ticks, and saves the world where it was not saved
     /// for `checkpoint_every` ticks (0 counts as 1); of what is simulated again, up to four states where the next re-simulation may
     /// well begin, the more the fewer that is, and one in a quarter of the horizon. Empty until [`begin`](Timeline::begin). A state
-    /// in between is made of the saved one before it, so that as many ticks less may be remembered as lie between two saved ones, and
-    /// a rewrite may end what is remembered before it.
+    /// in between is made of the saved one before it: of as many ticks less can be gone back to as lie between two saved ones.
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let horizon = horizon.max(1);
         Timeline {
@@ -68,10 +67,17 @@ impl<W: World> Timeline<W> {
         self.cursor.adopt_all(world, full);
         self.begin(world, tick);
         for tick in tick.until(until) {
-            self.history.slot_mut(tick).proxies.clear();
+            self.history.proxies_mut(tick).clear();
             self.run(world, tick);
         }
         until.since(tick)
+    }
+
+    /// Nothing is simulated again from before state `tick` any more: the authority's is known, and what it tells later is of later ones.
+    /// What that would take, of which there may be much, is forgotten; the rows of predicted entities stay.
+    pub fn confirm(&mut self, tick: Tick) {
+        let saved = self.checkpoints.newest_until(tick, self.oldest());
+        saved.into_iter().for_each(|saved| self.forget_before(saved));
     }
 
     /// The state that is newest; also the number of the next tick to run.
@@ -89,7 +95,7 @@ impl<W: World> Timeline<W> {
         self.history.horizon()
     }
 
-    /// The oldest state that is remembered.
+    /// The oldest state that can be gone back to.
     pub fn oldest(&self) -> Tick {
         self.history.oldest()
     }
@@ -99,9 +105,9 @@ impl<W: World> Timeline<W> {
         self.cursor.predicted()
     }
 
-    /// The predicted entities' rows of state `tick`; `None` outside of what is remembered.
+    /// The predicted entities' rows of state `tick`; `None` before the horizon and where nothing has begun.
     pub fn rows(&self, tick: Tick) -> Option<&Rows> {
-        self.history.has(tick).then(|| &self.history.slot(tick).rows)
+        self.history.rows(tick)
     }
 
     /// What of others the own player has changed ahead of the authority, as the next step finds it.
@@ -113,7 +119,7 @@ impl<W: World> Timeline<W> {
         &mut self.cursor.changes
     }
 
-    /// What happened in the step of `tick` when it was last simulated; nothing outside of what is remembered.
+    /// What happened in the step of `tick` when it was last simulated; nothing outside of what can be gone back to.
     pub fn effects(&self, tick: Tick) -> &[Effect] {
         self.history.effects(tick)
     }
@@ -121,11 +127,6 @@ impl<W: World> Timeline<W> {
     /// Adds the entities that others' touched here in the ticks before state `tick`, from `since` on.
     pub(crate) fn touched(&self, since: Tick, tick: Tick, into: &mut Vec<Entity>) {
         self.history.touched(since, tick, into);
-    }
-
-    /// Whether an entity is another player's in any state that is remembered, or in what is written before its step.
-    pub(crate) fn has_of_another(&self, of: Owned) -> bool {
-        self.history.has_of_another(of)
     }
 
     /// The own stored input of `tick`; `None` where none was given.
@@ -178,11 +179,6 @@ impl<W: World> Timeline<W> {
         self.inputs.canonical()
     }
 
-    /// Whether the authority's step of `tick` is known to be canonical.
-    pub fn is_canonical(&self, tick: Tick) -> bool {
-        self.inputs.is_canonical(tick)
-    }
-
     /// The others whose inputs in the ticks before state `tick`, from `since` on, were not what the authority applied, as
     /// far as it has told; or it has not.
     pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
@@ -230,7 +226,7 @@ impl<W: World> Timeline<W> {
     pub fn advance(&mut self, world: &mut W, proxies: &Rows) {
         let tick = self.present();
         self.seek(world, tick, Purpose::Visit);
-        self.history.slot_mut(tick).proxies.clone_from(proxies);
+        self.history.proxies_mut(tick).clone_from(proxies);
         self.run(world, tick);
     }
 
@@ -240,9 +236,9 @@ impl<W: World> Timeline<W> {
     /// is kept only if that budget does not suffice.
     ///
     /// # Panics
-    /// When `tick` is not remembered.
+    /// When that state can't be gone back to.
     pub fn rewrite(&mut self, world: &mut W, tick: Tick, authority: &Rows) {
-        assert!(self.history.has(tick), "only a remembered state can be rewritten");
+        assert!(self.history.has(tick), "only a state that can be gone back to can be rewritten");
         self.seek(world, tick, Purpose::Rewrite);
         self.replace(world, tick, authority, &[]);
     }
@@ -273,10 +269,10 @@ impl<W: World> Timeline<W> {
     /// of these ticks. Returns how many ticks it simulated.
     ///
     /// # Panics
-    /// When `tick` is not remembered, or the own player changes.
+    /// When that state can't be gone back to, or the own player changes.
     pub fn switch(&mut self, world: &mut W, tick: Tick, predicted: &PredictionSet, full: &Rows) -> u32 {
         assert!(self.predicted().player() == predicted.player(), "the own player stays");
-        assert!(self.history.has(tick), "only a remembered state can be rewritten");
+        assert!(self.history.has(tick), "only a state that can be gone back to can be rewritten");
         // As the ticks before it were simulated.
         self.seek(world, tick, Purpose::Rewrite);
         let dropped = self.history.hand_over(tick, predicted, full);
@@ -293,10 +289,13 @@ impl<W: World> Timeline<W> {
     /// [`resimulate`](Timeline::resimulate) begins there, or before it. One that is under way and will come to `tick` goes on.
     ///
     /// # Panics
-    /// When `tick` is not remembered.
+    /// When that state can't be gone back to.
     pub fn revisit(&mut self, tick: Tick) {
         let present = self.present();
-        assert!(self.history.has(tick) && tick < present, "only a remembered tick can be simulated again");
+        assert!(
+            self.history.has(tick) && tick < present,
+            "only a tick that can be gone back to can be simulated again"
+        );
         self.cursor.changes.settle_outdated();
         if !self.resimulation.will_reach(tick) {
             self.checkpoints.note_rollback(tick, Some(present));
@@ -324,9 +323,7 @@ impl<W: World> Timeline<W> {
         }
         let present = self.present();
         let until = present.min(from + budget);
-        for tick in from.until(until) {
-            self.run(world, tick);
-        }
+        from.until(until).for_each(|tick| self.run(world, tick));
         self.resimulation.go_on_from(until, present);
         if until == present {
             self.checkpoints.forget_aside();
@@ -335,15 +332,12 @@ impl<W: World> Timeline<W> {
     }
 
     /// Whether the ticks from state `from` up to state `tick`, simulated once more from what is stored, come to what is stored; true
-    /// where that is not remembered.
-    ///
-    /// # Panics
-    /// When `tick` is not remembered.
+    /// where that can't be gone back to.
     pub(crate) fn repeats(&mut self, world: &mut W, from: Tick, tick: Tick) -> bool {
         if from < self.oldest() || from >= tick {
             return true;
         }
-        assert!(tick <= self.present(), "only a remembered tick can be simulated again");
+        assert!(tick <= self.present(), "only a tick that can be gone back to can be simulated again");
         self.seek(world, from, Purpose::Visit);
         for tick in from.until(tick) {
             self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));
@@ -377,8 +371,14 @@ impl<W: World> Timeline<W> {
     /// What lies before the first saved state within the horizon can't be gone back to.
     fn forget_old(&mut self) {
         let (oldest, present) = (self.history.oldest_in_reach(), self.present());
-        self.history.forget_before(self.checkpoints.first_from(oldest, present).unwrap_or(present));
-        self.cursor.changes.forget_before(self.history.oldest());
+        self.forget_before(self.checkpoints.first_from(oldest, present).unwrap_or(present));
+        self.cursor.changes.forget_before(self.history.oldest_rows());
+    }
+
+    /// Nobody goes back to a state before that of `oldest`, which is saved, or which the world is in.
+    fn forget_before(&mut self, oldest: Tick) {
+        self.checkpoints.forget_between(self.history.oldest(), oldest);
+        self.history.forget_before(oldest, self.settled());
     }
 
     /// Brings the caller's world to the state of `tick`: to a saved one before it, from where the ticks are repeated as they were.

@@ -42,6 +42,10 @@ impl Rows {
         Rows { tables: Vec::new(), removed: Vec::new(), changed: Vec::new() }
     }
 
+    pub(crate) fn is_placeholder(&self) -> bool {
+        self.tables.is_empty()
+    }
+
     /// Sets the state of an entity: creates or overwrites the rows of the components that it has, and removes those of its
     /// type that it has not.
     ///

@@ -102,6 +102,7 @@ impl<W: World> ClientWorld<W> {
         if let Some(tick) = state {
             self.compare(moment.settings, world, tick, log);
             self.switch(moment, world, tick, log);
+            self.prediction.timeline.confirm(tick);
         }
         self.revise(moment, world, log);
     }

@@ -3,6 +3,7 @@
 //! What is shown of others is older than what is predicted, and what is remembered is older than both: of an entity that has
 //! changed hands they say another owner. Until they do not any more, it is had as the others of its new owner by its name.
 
+use crate::time::Tick;
 use crate::world::{Entity, EntityMap, Owned, PlayerId, Rows, Schema};
 use alloc::vec::Vec;
 
@@ -19,7 +20,16 @@ pub(crate) struct OwnershipChanges {
     /// Those that were another's in the state before, ascending.
     new: Vec<Entity>,
     /// Those that may be another's still in what is shown or remembered.
-    handed: Vec<Owned>,
+    handed: Vec<Handed>,
+}
+
+/// An entity that has changed hands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Handed {
+    /// As whose it is now.
+    pub of: Owned,
+    /// The state that was the present one when that was known: those before it may say another owner.
+    pub noted: Tick,
 }
 
 impl OwnershipChanges {
@@ -34,8 +44,9 @@ impl OwnershipChanges {
         }
     }
 
-    /// Takes in the state that is to be compared; `known` is what is known of others that it does not have.
-    pub(crate) fn note(&mut self, rows: &Rows, known: &Rows, player: PlayerId) {
+    /// Takes in the state that is to be compared, when that of `present` is the newest of the player's; `known` is what is known of
+    /// others that it does not have.
+    pub(crate) fn note(&mut self, rows: &Rows, known: &Rows, player: PlayerId, present: Tick) {
         self.new.clear();
         if rows.has_same_keys(&self.rows) && known.has_same_keys(&self.known) {
             return;
@@ -52,8 +63,8 @@ impl OwnershipChanges {
         for (entity, owner) in owners.iter().map(|(entity, owner)| (entity, *owner)) {
             if before.find_near(entity, &mut next).is_some_and(|before| *before != owner) {
                 new.push(entity);
-                handed.retain(|handed| handed.entity != entity);
-                handed.push(Owned { entity, owner });
+                handed.retain(|handed| handed.of.entity != entity);
+                handed.push(Handed { of: Owned { entity, owner }, noted: present });
             }
         }
         self.rows.copy_rows(rows);
@@ -71,14 +82,14 @@ impl OwnershipChanges {
     }
 
     /// What has changed hands of late.
-    pub(crate) fn handed(&self) -> &[Owned] {
-        &self.handed
+    pub(crate) fn handed(&self) -> impl Iterator<Item = Owned> {
+        self.handed.iter().map(|handed| handed.of)
     }
 
     /// Forgets what is gone, and what is nowhere another's any more.
-    pub(crate) fn forget(&mut self, is_others: impl Fn(Owned) -> bool) {
+    pub(crate) fn forget(&mut self, is_others: impl Fn(Handed) -> bool) {
         let OwnershipChanges { owners, handed, .. } = self;
-        handed.retain(|of| owners.get(of.entity) == Some(&of.owner) && is_others(*of));
+        handed.retain(|handed| owners.get(handed.of.entity) == Some(&handed.of.owner) && is_others(*handed));
     }
 }
 
@@ -86,7 +97,6 @@ impl OwnershipChanges {
 mod tests {
     use super::*;
     use crate::session::test_states::{self, SHIP};
-    use crate::time::Tick;
     use crate::world::Row;
 
     #[test]
@@ -98,18 +108,18 @@ mod tests {
         let mut owners = OwnershipChanges::new(&test_states::schema());
         for (owner, is_new) in [(a, false), (a, false), (b, true), (b, false)] {
             set(&mut rows, owner);
-            owners.note(&rows, &rows, a);
+            owners.note(&rows, &rows, a, Tick::ZERO);
             assert_eq!(!owners.just_handed().is_empty(), is_new);
         }
-        assert_eq!(owners.handed(), [Owned { entity, owner: b }]);
+        assert!(owners.handed().eq([Owned { entity, owner: b }]));
         owners.forget(|_| true);
         assert!(!owners.is_empty());
         owners.forget(|_| false);
         assert!(owners.is_empty());
         set(&mut rows, a);
-        owners.note(&rows, &rows, a);
+        owners.note(&rows, &rows, a, Tick::ZERO);
         rows.remove_entity(entity);
-        owners.note(&rows, &rows, a);
+        owners.note(&rows, &rows, a, Tick::ZERO);
         owners.forget(|_| true);
         assert!(owners.is_empty(), "it is gone");
     }
@@ -127,7 +137,7 @@ mod tests {
         };
         let mut owners = OwnershipChanges::new(&test_states::schema());
         let mut note = |known: &[(Entity, PlayerId)], state: &[(Entity, PlayerId)]| {
-            owners.note(&rows_of(state), &rows_of(known), me);
+            owners.note(&rows_of(state), &rows_of(known), me, Tick::ZERO);
             owners.just_handed().to_vec()
         };
         assert_eq!(note(&[(own, me), (others, a)], &[(own, me)]), []);

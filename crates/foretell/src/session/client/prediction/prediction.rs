@@ -178,12 +178,12 @@ impl<W: World> Prediction<W> {
     ) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let handed = targets.note_owners(snapshot, snapshots, timeline.predicted());
+        let handed = targets.note_owners(snapshot, snapshots, timeline);
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
-        let is_canonical = timeline.is_canonical(tick);
+        let is_canonical = timeline.canonical().contains(&tick);
         let tolerance = if is_canonical { Tolerance::default() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
         let found = reconciler.compare(&Comparison { tick, predicted, schema: &settings.rules.schema, tolerance });
@@ -334,7 +334,7 @@ impl<W: World> Prediction<W> {
 
     /// What is not published is not known to be the authority's at the state of `tick`, but where that is canonical.
     fn note_derived(&mut self, tick: Tick) {
-        let is_canonical = self.timeline.is_canonical(tick);
+        let is_canonical = self.timeline.canonical().contains(&tick);
         self.reconciler.causes.note_whole(tick, is_canonical);
     }
 

@@ -1,7 +1,7 @@
 //! Which entities are to be predicted: those of the own player, of others whose inputs are known, what is near, and single
 //! ones.
 
-use super::ownership_changes::OwnershipChanges;
+use super::ownership_changes::{Handed, OwnershipChanges};
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::authority::HeldEntities;
@@ -57,16 +57,17 @@ impl PredictionTargets {
         &self.wanted
     }
 
-    /// Takes in whose entities are in the state that is to be compared, where others are predicted as in `predicted`. Those are
-    /// returned, ascending, that nobody could foresee to be on one side only.
-    pub(crate) fn note_owners(
+    /// Takes in whose entities are in the state that is to be compared with that of the timeline. Those are returned, ascending, that
+    /// nobody could foresee to be on one side only.
+    pub(crate) fn note_owners<W: World>(
         &mut self,
         snapshot: &Snapshot,
         snapshots: &Snapshots,
-        predicted: &PredictionSet,
+        timeline: &Timeline<W>,
     ) -> &[Entity] {
+        let predicted = timeline.predicted();
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
-        self.owners.note(rows, others, predicted.player());
+        self.owners.note(rows, others, predicted.player(), timeline.present());
         self.moved.clear();
         self.moved.extend_from_slice(self.owners.just_handed());
         let is_shown = || others.iter().any(|row| !predicted.contains(row.owned()));
@@ -88,8 +89,8 @@ impl PredictionTargets {
     /// Whether anything that is to be predicted has changed hands with the state that is compared.
     pub(crate) fn any_just_handed(&self) -> bool {
         let just_handed = self.owners.just_handed();
-        let is_just = |of: &&Owned| just_handed.binary_search(&of.entity).is_ok();
-        self.owners.handed().iter().filter(is_just).any(|of| self.wanted.contains(*of))
+        let is_just = |of: &Owned| just_handed.binary_search(&of.entity).is_ok();
+        self.owners.handed().filter(is_just).any(|of| self.wanted.contains(of))
     }
 
     /// Wants everything that is in a state, and whatever will be.
@@ -180,8 +181,8 @@ impl PredictionTargets {
     fn choose_single<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>, settings: &GameSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
         for of in self.owners.handed() {
-            let yes = self.wanted.contains(*of);
-            self.wanted.insert_single(*of, yes);
+            let yes = self.wanted.contains(of);
+            self.wanted.insert_single(of, yes);
         }
         for (entity, mode) in settings.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
@@ -228,9 +229,9 @@ impl PredictionTargets {
         if self.owners.is_empty() {
             return;
         }
-        self.owners.forget(|of| {
+        self.owners.forget(|Handed { of, noted }| {
             let shown = known.shown.and_then(|look| known.snapshots.tracks().owner(of.entity, &look));
-            shown.is_some_and(|shown| shown != of.owner) || timeline.has_of_another(of)
+            shown.is_some_and(|shown| shown != of.owner) || timeline.present().since(noted) < timeline.horizon()
         });
     }
 }
