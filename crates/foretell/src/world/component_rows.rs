@@ -3,12 +3,16 @@
 use super::schema::TypeOfState;
 use super::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, RowPrediction, Schema};
 use alloc::vec::Vec;
+use core::ops::{BitOr, BitXor};
 
 /// Initial capacity in rows: those of one player.
 pub(super) const ROWS_USUAL: usize = 8;
 
 /// How many rows after the last one are looked at before all of them are searched.
 const NEAR: usize = 4;
+
+/// Of how many rows at once it is looked at whose they are, or whether they are the same: a few instructions on most processors.
+const CHUNK: usize = 16;
 
 /// The rows of one component. Invariant: `entities` is ascending, each once; `owners` is as long, and `data` has `words` for each.
 #[derive(Debug)]
@@ -122,6 +126,20 @@ impl ComponentRows {
         }
     }
 
+    /// The owners of the rows from `start` on, a few of them at once, and at which index these begin.
+    pub fn owners_from(&self, start: usize) -> impl Iterator<Item = (usize, &[PlayerId])> {
+        (start..).step_by(CHUNK).zip(self.owners[start..].chunks(CHUNK))
+    }
+
+    /// The first entity of this player's after this one, or of all.
+    pub fn next_of(&self, player: PlayerId, after: Option<Entity>) -> Option<Entity> {
+        let is_any = |owners: &[PlayerId]| owners.iter().fold(false, |found, owner| found | (*owner == player));
+        let start = self.entities.partition_point(|entity| Some(*entity) <= after);
+        let (first, owners) = self.owners_from(start).find(|(_, owners)| is_any(owners))?;
+        let nth = owners.iter().position(|owner| *owner == player)?;
+        Some(self.entities[first + nth])
+    }
+
     /// The row at `index`, of the component that this table is of.
     #[inline]
     pub fn at(&self, component: usize, index: usize) -> Row<'_> {
@@ -131,12 +149,12 @@ impl ComponentRows {
 
     /// Whether both have rows of the same entities.
     pub fn has_same_entities(&self, other: &ComponentRows) -> bool {
-        are_same(&self.entities, &other.entities, |entity| entity.bits())
+        are_same(&self.entities, &other.entities, Entity::bits)
     }
 
     /// Whether both have rows of the same entities and owners.
     pub fn has_same_keys(&self, other: &ComponentRows) -> bool {
-        self.has_same_entities(other) && are_same(&self.owners, &other.owners, |owner| u64::from(owner.get()))
+        self.has_same_entities(other) && are_same(&self.owners, &other.owners, PlayerId::get)
     }
 
     pub fn insert(&mut self, index: usize, Owned { entity, owner }: Owned) {
@@ -210,10 +228,15 @@ fn are_words(one: &[u32], other: &[u32]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
-/// Whether both are the same. Looks at sixteen at once: mostly they are.
-fn are_same<T: Copy>(one: &[T], other: &[T], bits: impl Fn(T) -> u64) -> bool {
+/// Whether both are the same. Looks at several at once: mostly they are.
+fn are_same<T: Copy, B: BitXor<Output = B> + BitOr<Output = B> + Default + PartialEq>(
+    one: &[T],
+    other: &[T],
+    bits: impl Fn(T) -> B,
+) -> bool {
     let differ = |(one, other): (&[T], &[T])| {
-        one.iter().zip(other).fold(0, |found, (one, other)| found | (bits(*one) ^ bits(*other))) != 0
+        one.iter().zip(other).fold(B::default(), |found, (one, other)| found | (bits(*one) ^ bits(*other)))
+            != B::default()
     };
-    one.len() == other.len() && !one.chunks(16).zip(other.chunks(16)).any(differ)
+    one.len() == other.len() && !one.chunks(CHUNK).zip(other.chunks(CHUNK)).any(differ)
 }

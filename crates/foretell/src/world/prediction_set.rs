@@ -63,6 +63,13 @@ impl PredictionSet {
         single.unwrap_or_else(|| self.all || self.contains_player(of.owner))
     }
 
+    /// Whether it is seen at once that nothing is predicted of entities with these owners: mostly many of one player come in a row.
+    pub(crate) fn has_surely_none_of(&self, owners: &[PlayerId]) -> bool {
+        let Some(first) = owners.first() else { return true };
+        let differ = owners.iter().fold(0, |found, owner| found | (owner.get() ^ first.get()));
+        differ == 0 && self.singles.is_empty() && !self.contains_all_of(*first)
+    }
+
     /// [`contains`](PredictionSet::contains) for one after another: mostly many of one player come in a row.
     pub(crate) fn in_order(&self) -> impl FnMut(Owned) -> bool {
         let mut last = (self.own, true);

@@ -128,9 +128,9 @@ impl Rows {
         });
     }
 
-    /// Whether any row of a component is this player's.
-    pub(crate) fn has_any_of(&self, component: ComponentId, player: PlayerId) -> bool {
-        self.tables[usize::from(component.0)].owners.contains(&player)
+    /// The first entity of this player's after this one, or of all, that has a row of a component.
+    pub(crate) fn next_of(&self, component: ComponentId, player: PlayerId, after: Option<Entity>) -> Option<Entity> {
+        self.tables[usize::from(component.0)].next_of(player, after)
     }
 
     /// Names a row among the [`removed`](Rows::removed), whether it is there or not.
@@ -353,9 +353,10 @@ impl Rows {
         let mut is_predicted = predicted.in_order();
         for (component, (table, from)) in self.tables.iter_mut().zip(&from.tables).enumerate() {
             table.clear();
-            for (index, (entity, owner)) in from.entities.iter().zip(&from.owners).enumerate() {
-                let of = Owned { entity: *entity, owner: *owner };
-                if is_predicted(of) && from.prediction.is_of(predicted.player(), *owner) {
+            let chunks = from.owners_from(0).filter(|(_, owners)| !predicted.has_surely_none_of(owners));
+            for index in chunks.flat_map(|(first, owners)| first..first + owners.len()) {
+                let of = Owned { entity: from.entities[index], owner: from.owners[index] };
+                if is_predicted(of) && from.prediction.is_of(predicted.player(), of.owner) {
                     table.push(from.at(component, index));
                 }
             }

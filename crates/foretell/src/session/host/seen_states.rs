@@ -66,9 +66,7 @@ impl SeenStates {
         let SeenStates { last, lives, effects, .. } = self;
         lives.take_events(events);
         let pair = last.pair();
-        for (entity, life) in lives.predicted() {
-            life.pose = pair.pose(entity, at).unwrap_or(life.pose);
-        }
+        lives.note_poses(|entity| pair.pose(entity, at));
         for effect in effects.drain(..) {
             let late = last.present.since(effect.tick.next());
             events.extend([ClientEvent::Effect { effect, late }, ClientEvent::EffectConfirmed(effect)]);

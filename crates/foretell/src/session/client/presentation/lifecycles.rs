@@ -63,6 +63,11 @@ impl Life {
 #[derive(Clone, Debug)]
 pub(crate) struct Lifecycles {
     lives: EntityMap<Life>,
+    /// The entities of the newest predicted state, and of the one before.
+    predicted: EntityMap<()>,
+    before: EntityMap<()>,
+    /// Whether any life may wait for the authority's word: it has not been confirmed, or prediction has removed it.
+    may_wait: bool,
     /// What has not been taken, in order.
     events: Vec<ClientEvent>,
     /// The state up to which all others were looked for last, how many times they were, and what was predicted then.
@@ -75,6 +80,9 @@ impl Lifecycles {
     pub(crate) fn new(player: PlayerId) -> Lifecycles {
         Lifecycles {
             lives: EntityMap::with_capacity(4 * crate::session::client::initial_capacity::FEW),
+            predicted: EntityMap::with_capacity(crate::session::client::initial_capacity::FEW),
+            before: EntityMap::with_capacity(crate::session::client::initial_capacity::FEW),
+            may_wait: false,
             events: Vec::with_capacity(crate::session::client::initial_capacity::FEW),
             passed: Tick::ZERO,
             times: 0,
@@ -89,12 +97,22 @@ impl Lifecycles {
 
     /// Takes in the newest predicted state. `pose` is of an entity that begins.
     pub(crate) fn note_predicted(&mut self, rows: &Rows, pose: impl Fn(Row<'_>) -> Option<Pose>) {
-        for life in self.lives.values_mut().iter_mut().filter(|life| life.held == Held::Predicted) {
-            life.held = Held::Gone;
-        }
-        let mut next = 0;
+        core::mem::swap(&mut self.predicted, &mut self.before);
+        self.predicted.clear();
+        let (mut next, mut next_life) = (0, 0);
         for row in rows.iter() {
-            self.entry(row.entity, &mut next, || pose(row)).held = Held::Predicted;
+            self.predicted.get_or_insert_near(row.entity, &mut next, || ());
+            self.entry(row.entity, &mut next_life, || pose(row)).held = Held::Predicted;
+        }
+        if self.predicted == self.before {
+            return;
+        }
+        let Lifecycles { lives, predicted, before, may_wait, .. } = self;
+        for entity in before.entities().iter().filter(|entity| predicted.get(**entity).is_none()) {
+            if let Some(life) = lives.get_mut(*entity).filter(|life| life.held == Held::Predicted) {
+                life.held = Held::Gone;
+                *may_wait = true;
+            }
         }
     }
 
@@ -104,14 +122,18 @@ impl Lifecycles {
         self.lives.find_near(entity, next).is_some_and(|life| life.held != Held::Hidden)
     }
 
-    /// The predicted entities that are there.
-    pub(crate) fn predicted(&mut self) -> impl Iterator<Item = (Entity, &mut Life)> {
-        self.lives.iter_mut().filter(|(_, life)| life.held == Held::Predicted)
+    /// Takes in where the predicted entities that are there are shown, where that is known.
+    pub(crate) fn note_poses(&mut self, mut pose: impl FnMut(Entity) -> Option<Pose>) {
+        for entity in self.predicted.entities() {
+            if let Some(life) = self.lives.get_mut(*entity).filter(|life| life.held == Held::Predicted) {
+                life.pose = pose(*entity).unwrap_or(life.pose);
+            }
+        }
     }
 
     /// Takes in which entities the authority has or has had by the state of a snapshot that prediction has reached.
     pub(crate) fn confirm(&mut self, snapshot: &Snapshot, snapshots: &Snapshots) {
-        if self.lives.values().iter().all(|life| life.confirmed) {
+        if !self.may_wait {
             return;
         }
         for (entity, life) in self.lives.iter_mut().filter(|(_, life)| !life.confirmed) {
@@ -140,10 +162,10 @@ impl Lifecycles {
         is_there: impl Fn(Entity) -> bool,
         is_hidden: impl Fn(Entity) -> bool,
     ) -> u64 {
-        let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
-        if gone == 0 {
+        if !self.may_wait {
             return 0;
         }
+        let gone = self.lives.values().iter().filter(|life| life.held == Held::Gone).count();
         let mut surplus = gone.saturating_sub(GONE_MAX);
         let mut withdrawn = 0;
         let Lifecycles { lives, events, .. } = self;
@@ -164,6 +186,7 @@ impl Lifecycles {
             events.push(life.ended(entity));
             false
         });
+        self.may_wait = lives.values().iter().any(|life| life.held == Held::Gone || !life.confirmed);
         self.forget_hidden();
         withdrawn
     }
@@ -233,7 +256,7 @@ impl Lifecycles {
                 self.events.push(ClientEvent::Confirmed(of.entity));
             }
         }
-        let Lifecycles { lives, events, passed, .. } = self;
+        let Lifecycles { lives, events, passed, may_wait, .. } = self;
         lives.retain(|entity, life| {
             if life.held != Held::Shown || life.found == times {
                 return true;
@@ -241,6 +264,7 @@ impl Lifecycles {
             if tracks.owner(entity, &look).is_some() {
                 // It is predicted from now on.
                 life.held = Held::Gone;
+                *may_wait = true;
                 return true;
             }
             life.pose = last(entity, tick).unwrap_or(life.pose);
@@ -254,7 +278,7 @@ impl Lifecycles {
 
     /// The life of an entity, which is mostly at `next`; where there is none it begins.
     fn entry(&mut self, entity: Entity, next: &mut usize, pose: impl FnOnce() -> Option<Pose>) -> &mut Life {
-        let Lifecycles { lives, events, .. } = self;
+        let Lifecycles { lives, events, may_wait, .. } = self;
         let mut is_new = false;
         let life = lives.get_or_insert_near(entity, next, || {
             is_new = true;
@@ -262,6 +286,7 @@ impl Lifecycles {
             Life { pose, held: Held::Gone, found: 0, since: Tick::ZERO, confirmed: false }
         });
         if is_new {
+            *may_wait = true;
             events.push(ClientEvent::Spawned(entity));
         } else if life.held == Held::Hidden {
             events.push(ClientEvent::Shown(entity));

@@ -175,11 +175,11 @@ impl Presentation {
         let visual = remote.visual(sources);
         let Some(newest) = visual.newest() else { return };
         let mut into = [0; ROW_WORDS_MAX];
-        for (entity, life) in lifecycles.predicted() {
-            let Some(row) = placed_row(newest, entity, sources.schema) else { continue };
+        lifecycles.note_poses(|entity| {
+            let row = placed_row(newest, entity, sources.schema)?;
             show_predicted(&visual, offsets, row, &mut into);
-            life.pose = sources.schema.component(row.component).pose(&into);
-        }
+            Some(sources.schema.component(row.component).pose(&into))
+        });
     }
 
     /// Fills `views` with every entity: the predicted ones first, then the others, each group ascending.
