@@ -131,7 +131,8 @@ impl<S: Default> CheckpointRing<S> {
         self.newest_in_ring(tick, oldest).max(self.expected_in(oldest, tick).max())
     }
 
-    fn newest_in_ring(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+    /// The same, but for those where a re-simulation was expected to begin.
+    pub(super) fn newest_in_ring(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
         let stretches = (oldest.get() / self.every..=tick.get() / self.every).rev();
         stretches.take(self.ring.len()).find_map(|stretch| self.of_stretch(stretch, oldest, tick))
     }

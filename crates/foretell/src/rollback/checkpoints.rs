@@ -72,9 +72,10 @@ impl<S: Default> Checkpoints<S> {
         self.ring.first_from(oldest, present)
     }
 
-    /// The newest state that is saved, is not newer than that of `tick`, nor older than `oldest`.
-    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
-        self.ring.newest(tick, oldest)
+    /// The newest state that is not newer than that of `tick`, nor older than `oldest`, of those that stay saved whatever is simulated
+    /// again after it.
+    pub(super) fn newest_that_stays(&self, tick: Tick, oldest: Tick) -> Option<Tick> {
+        self.ring.newest_in_ring(tick, oldest)
     }
 
     /// Forgets the states from that of `from` on that lie before that of `until`: nobody goes back to them.

@@ -20,7 +20,7 @@ pub(super) struct Slot<I> {
 }
 
 /// A ring of slots for the states of the horizon and the present one. Rows of other entities, which may be many, are remembered only
-/// of the states that somebody may go back to, from `oldest` on.
+/// for the states that somebody may go back to, from `oldest` on, or that are simulated again.
 ///
 /// Invariant: `first <= oldest <= present <= oldest + horizon`.
 pub(super) struct History<I> {
@@ -90,7 +90,7 @@ impl<I: Input> History<I> {
         self.present
     }
 
-    /// The oldest of these that is within the horizon.
+    /// The oldest state that somebody may go back to and that is within the horizon.
     pub(super) fn oldest_in_reach(&self) -> Tick {
         self.oldest.max(self.oldest_rows())
     }
@@ -100,7 +100,7 @@ impl<I: Input> History<I> {
         self.first.max(self.present.back(self.horizon()).unwrap_or(Tick::ZERO))
     }
 
-    /// From which state on it is known what somebody who starts again may need: they do it from before the oldest that is remembered.
+    /// From which state on it is known what somebody who starts again may need: they do it from before the horizon.
     pub(super) fn oldest_restart(&self) -> Tick {
         self.present.back(2 * self.horizon()).unwrap_or(Tick::ZERO)
     }
@@ -127,7 +127,7 @@ impl<I: Input> History<I> {
         (self.oldest_rows()..=self.present).contains(&tick).then(|| &self.slot(tick).rows)
     }
 
-    /// The remembered ticks whose steps lie between the states `from` and `until`.
+    /// The ticks whose steps lie between the states `from` and `until`, from the oldest on that somebody may go back to.
     pub(super) fn steps(&self, from: Tick, until: Tick) -> impl DoubleEndedIterator<Item = Tick> + use<I> {
         from.max(self.oldest).until(until.min(self.present))
     }
@@ -143,7 +143,7 @@ impl<I: Input> History<I> {
         &mut self.slots[index]
     }
 
-    /// The rows of other entities that are written before the step of a tick.
+    /// The rows of other entities that are written before the step of a tick, to be written whole: they may be those of another.
     pub(super) fn proxies_mut(&mut self, tick: Tick) -> &mut Rows {
         let index = self.index(tick);
         let proxies = &mut self.slots[index].proxies;

@@ -76,7 +76,7 @@ impl<W: World> Timeline<W> {
     /// Nothing is simulated again from before state `tick` any more: the authority's is known, and what it tells later is of later ones.
     /// What that would take, of which there may be much, is forgotten; the rows of predicted entities stay.
     pub fn confirm(&mut self, tick: Tick) {
-        let saved = self.checkpoints.newest_until(tick, self.oldest());
+        let saved = self.checkpoints.newest_that_stays(tick.min(self.settled()), self.oldest());
         saved.into_iter().for_each(|saved| self.forget_before(saved));
     }
 
@@ -375,7 +375,7 @@ impl<W: World> Timeline<W> {
         self.cursor.changes.forget_before(self.history.oldest_rows());
     }
 
-    /// Nobody goes back to a state before that of `oldest`, which is saved, or which the world is in.
+    /// Nobody goes back to a state before that of `oldest`.
     fn forget_before(&mut self, oldest: Tick) {
         self.checkpoints.forget_between(self.history.oldest(), oldest);
         self.history.forget_before(oldest, self.settled());

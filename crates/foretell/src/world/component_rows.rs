@@ -126,18 +126,17 @@ impl ComponentRows {
         }
     }
 
-    /// The owners of the rows from `start` on, a few of them at once, and at which index these begin.
-    pub fn owners_from(&self, start: usize) -> impl Iterator<Item = (usize, &[PlayerId])> {
-        (start..).step_by(CHUNK).zip(self.owners[start..].chunks(CHUNK))
+    /// The owners of the rows, a few of them at once, and at which index these begin.
+    pub fn owners_in_chunks(&self) -> impl Iterator<Item = (usize, &[PlayerId])> {
+        (0..).step_by(CHUNK).zip(self.owners.chunks(CHUNK))
     }
 
-    /// The first entity of this player's after this one, or of all.
-    pub fn next_of(&self, player: PlayerId, after: Option<Entity>) -> Option<Entity> {
-        let is_any = |owners: &[PlayerId]| owners.iter().fold(false, |found, owner| found | (*owner == player));
-        let start = self.entities.partition_point(|entity| Some(*entity) <= after);
-        let (first, owners) = self.owners_from(start).find(|(_, owners)| is_any(owners))?;
-        let nth = owners.iter().position(|owner| *owner == player)?;
-        Some(self.entities[first + nth])
+    /// The entities of this player's, ascending.
+    pub fn entities_of(&self, player: PlayerId) -> impl Iterator<Item = Entity> {
+        let is_any = move |owners: &[PlayerId]| owners.iter().fold(false, |found, owner| found | (*owner == player));
+        let chunks = self.owners_in_chunks().filter(move |(_, owners)| is_any(owners));
+        let indices = chunks.flat_map(|(first, owners)| first..first + owners.len());
+        indices.filter(move |index| self.owners[*index] == player).map(|index| self.entities[index])
     }
 
     /// The row at `index`, of the component that this table is of.

@@ -64,6 +64,11 @@ impl<T> EntityMap<T> {
         self.find_from(entity, next).ok().map(|at| &self.values[at])
     }
 
+    /// The same, to be changed.
+    pub(crate) fn find_near_mut(&mut self, entity: Entity, next: &mut usize) -> Option<&mut T> {
+        self.find_from(entity, next).ok().map(|at| &mut self.values[at])
+    }
+
     /// Where an entity is in the order of the [entities](EntityMap::entities), looked for as [`find_near`](EntityMap::find_near) does.
     pub(crate) fn index_near(&self, entity: Entity, next: &mut usize) -> Option<usize> {
         self.find_from(entity, next).ok()

@@ -128,9 +128,9 @@ impl Rows {
         });
     }
 
-    /// The first entity of this player's after this one, or of all, that has a row of a component.
-    pub(crate) fn next_of(&self, component: ComponentId, player: PlayerId, after: Option<Entity>) -> Option<Entity> {
-        self.tables[usize::from(component.0)].next_of(player, after)
+    /// The entities of this player's that have a row of a component, ascending.
+    pub(crate) fn entities_of(&self, player: PlayerId, component: ComponentId) -> impl Iterator<Item = Entity> {
+        self.tables[usize::from(component.0)].entities_of(player)
     }
 
     /// Names a row among the [`removed`](Rows::removed), whether it is there or not.
@@ -353,7 +353,7 @@ impl Rows {
         let mut is_predicted = predicted.in_order();
         for (component, (table, from)) in self.tables.iter_mut().zip(&from.tables).enumerate() {
             table.clear();
-            let chunks = from.owners_from(0).filter(|(_, owners)| !predicted.has_surely_none_of(owners));
+            let chunks = from.owners_in_chunks().filter(|(_, owners)| !predicted.has_surely_none_of(owners));
             for index in chunks.flat_map(|(first, owners)| first..first + owners.len()) {
                 let of = Owned { entity: from.entities[index], owner: from.owners[index] };
                 if is_predicted(of) && from.prediction.is_of(predicted.player(), of.owner) {

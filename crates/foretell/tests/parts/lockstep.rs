@@ -20,6 +20,8 @@ enum Turn {
     Canonical(u32),
     /// They are predicted from then on, or not any more; the authority knows all that they have spawned, or nothing of it.
     Switch(u32, bool, bool),
+    /// The authority's state of so many ticks ago is the predicted one.
+    Agree(u32),
     SeekPresent,
 }
 
@@ -30,6 +32,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         2 => (1_u32..40, -99_i16..99).prop_map(|(back, force)| Turn::Tell(back, force)),
         1 => (1_u32..40).prop_map(Turn::Canonical),
         1 => (0_u32..40, any::<bool>(), any::<bool>()).prop_map(|(back, everybody, all)| Turn::Switch(back, everybody, all)),
+        2 => (0_u32..40).prop_map(Turn::Agree),
         2 => Just(Turn::SeekPresent),
     ];
     proptest::collection::vec(turn, 1..80)
@@ -93,6 +96,7 @@ impl Run {
                     return true;
                 }
             }
+            Turn::Agree(_) => return true,
             Turn::SeekPresent => timeline.seek_present(world),
         }
         false
@@ -114,14 +118,18 @@ impl Run {
 fn go_through(turns: &[Turn], horizon: u32, checkpoint_every: u32, budgets: &[u32]) -> Result<(), TestCaseError> {
     // The last one forgets what is confirmed, the others all that is older than the horizon.
     let mut runs = [1, checkpoint_every, checkpoint_every].map(|every| Run::new(horizon, every));
-    let mut confirmed = Tick::ZERO;
+    let (mut confirmed, mut kept) = (Tick::ZERO, None);
     let oldest = |runs: &[Run; 3]| runs.iter().map(|run| run.timeline.oldest()).max().expect("three");
     for (turn, budget) in turns.iter().zip(budgets.iter().cycle()) {
         runs.iter_mut().for_each(|run| run.timeline.allow(*budget));
         let settled = runs[0].timeline.settled();
         prop_assert!(runs.iter().all(|run| run.timeline.settled() == settled));
         let back = match *turn {
-            Turn::Rewrite(back, _) | Turn::Tell(back, _) | Turn::Canonical(back) | Turn::Switch(back, ..) => back,
+            Turn::Rewrite(back, _)
+            | Turn::Tell(back, _)
+            | Turn::Canonical(back)
+            | Turn::Switch(back, ..)
+            | Turn::Agree(back) => back,
             Turn::Advance(_) | Turn::SeekPresent => 0,
         };
         let tick = settled.back(back).unwrap_or(confirmed).max(confirmed);
@@ -132,13 +140,16 @@ fn go_through(turns: &[Turn], horizon: u32, checkpoint_every: u32, budgets: &[u3
             let are_confirmed = runs.each_mut().map(|run| run.take(turn, tick, &known));
             if are_confirmed[0] {
                 confirmed = tick;
+                let before = runs[2].timeline.oldest();
                 runs[2].timeline.confirm(tick);
+                kept = Some(runs[2].timeline.oldest()).filter(|oldest| *oldest > before);
             }
         }
         let since = confirmed.max(oldest(&runs));
         runs.iter_mut().for_each(|run| run.update(since, *budget));
-        let [_, keeps, forgets] = runs.each_ref().map(|run| run.timeline.oldest().max(confirmed));
-        prop_assert!(forgets <= keeps, "{:?} can be gone back to", keeps);
+        // Of all that lies before what is confirmed one state is kept, as long as it is not older than the horizon.
+        let kept = kept.filter(|kept| runs[2].timeline.present().since(*kept) <= horizon);
+        prop_assert!(kept.is_none_or(|kept| runs[2].timeline.oldest() <= kept), "{:?} can be gone back to", kept);
         for tick in oldest(&runs).until(runs[0].timeline.present().next()) {
             let [all, keeps, forgets] = runs.each_ref().map(|run| run.timeline.rows(tick));
             prop_assert!(all == keeps && all == forgets, "{:?}: {:?}, {:?}, {:?}", tick, all, keeps, forgets);
@@ -162,6 +173,23 @@ proptest! {
         budgets in proptest::collection::vec(prop_oneof![2_u32..9, Just(1000)], 1..4),
     ) {
         go_through(&turns, horizon, checkpoint_every, &budgets)?;
+    }
+
+    /// What is told comes a while after its tick, again and again, and then the authority agrees for some time: as in a session.
+    #[test]
+    fn what_is_told_in_turns_with_agreement_leads_to_the_same_states_whatever_was_forgotten(
+        rounds in proptest::collection::vec((0_usize..4, any::<bool>(), any::<bool>()), 20..60),
+        lag in 1_u32..16,
+        agrees_later in 0_u32..6,
+        horizon in 40_u32..130,
+        checkpoint_every in 1_u32..24,
+    ) {
+        let turns = rounds.iter().zip(1..).flat_map(|((advances, tells, agrees), force)| {
+            let turns = core::iter::repeat_n(Turn::Advance(force), *advances);
+            let turns = turns.chain(tells.then_some(Turn::Tell(lag, -force)));
+            turns.chain(agrees.then_some(Turn::Agree(lag + agrees_later)))
+        });
+        go_through(&turns.collect::<Vec<_>>(), horizon, checkpoint_every, &[1000])?;
     }
 }
 

@@ -6,8 +6,8 @@ use crate::common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::session::client::PoseSource;
 use foretell::{
-    Client, ClientConfig, Curve, Entity, Frame, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, Simulate,
-    Step, Table, Tick, Views, World,
+    Client, ClientConfig, Curve, Entity, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, ServerConfig,
+    Simulate, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerHost, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -110,6 +110,36 @@ fn another_curve_shows_one_entity_elsewhere_without_a_jump_and_leaves_the_others
     step(&mut simulation, &mut watch);
     assert!(watch.fastest_mps < calm + 12.0, "{} m/s", watch.fastest_mps);
     assert!(watch.beyond.len() == 1 && watch.beyond[0] != one, "{:?}", watch.beyond);
+}
+
+#[test]
+fn at_the_instant_at_which_a_curve_changes_everything_stays_where_it_is_shown_however_often_it_is_updated() {
+    let mut simulation = session();
+    let mut watch = Watch::default();
+    simulation.run_until(Instant::from_micros(6_000_000), &mut watch);
+    let one = watch.seen[0].0;
+    let curves = Curve::ALL.into_iter().cycle().take(3 * Curve::ALL.len());
+    for curve in curves.chain(Curve::ALL.into_iter().rev()) {
+        simulation.run_until(simulation.now() + Duration::from_millis(130), &mut watch);
+        let now = simulation.players[0].host.local(simulation.now());
+        let PlayerHost { client, world, .. } = &mut simulation.players[0];
+        let mut places = || {
+            let mut views = Views::new();
+            client.update(now, world, &mut |tick| walks(0, tick), &mut Outbox::new());
+            client.present(now, &mut views);
+            let places = views.iter().map(|view| (view.entity, view.pose().position)).collect::<Vec<_>>();
+            client.show_with(one, curve);
+            places
+        };
+        // The first is from before the change, the second hides it, and the third is of an update in which nothing is new.
+        let [before, first, second] = [(); 3].map(|()| places());
+        for (at, (entity, place)) in before.iter().enumerate() {
+            for (other, after) in [first[at], second[at]] {
+                let way = (0..3).map(|axis| (after[axis] - place[axis]).abs()).sum::<f64>();
+                assert!(*entity == other && way < 1e-6, "{curve:?}: {entity} is {way} m from where it was");
+            }
+        }
+    }
 }
 
 #[test]

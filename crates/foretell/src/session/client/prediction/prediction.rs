@@ -305,6 +305,7 @@ impl<W: World> Prediction<W> {
         if let Some(predicted) = self.timeline.rows(tick).filter(|rows| proof == proof_of(rows)) {
             snapshots.settle_proved(tick, predicted);
             self.reconciler.causes.agree(tick, self.timeline.canonical());
+            self.timeline.confirm(tick);
             self.asks = None;
             return;
         }

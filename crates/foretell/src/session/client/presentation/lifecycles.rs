@@ -124,8 +124,10 @@ impl Lifecycles {
 
     /// Takes in where the predicted entities that are there are shown, where that is known.
     pub(crate) fn note_poses(&mut self, mut pose: impl FnMut(Entity) -> Option<Pose>) {
+        let mut next = 0;
         for entity in self.predicted.entities() {
-            if let Some(life) = self.lives.get_mut(*entity).filter(|life| life.held == Held::Predicted) {
+            if let Some(life) = self.lives.find_near_mut(*entity, &mut next).filter(|life| life.held == Held::Predicted)
+            {
                 life.pose = pose(*entity).unwrap_or(life.pose);
             }
         }

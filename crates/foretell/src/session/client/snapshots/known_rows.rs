@@ -125,21 +125,18 @@ impl KnownRows {
         self.exact = before;
         let KnownRows { schema, rows, tracks, .. } = self;
         for component in schema.ids() {
-            let mut last = None;
-            while let Some(entity) = rows.next_of(component, player, last) {
-                let key = RowKey { component, entity };
-                if exact.words(key).is_none() && tracks.end(tick, key, Some(player)) {
-                    rows.remove(key);
-                }
-                last = Some(entity);
-            }
             // What everybody but its owner sees is gone of what is the client's own.
-            if schema.component(component).audience() == Audience::Others {
-                rows.retain_of(component, |Owned { entity, owner }| {
-                    let is_taken = owner != player && exact.owner(entity) == Some(player);
-                    !is_taken || !tracks.end(tick, RowKey { component, entity }, None)
-                });
+            let is_for_others = schema.component(component).audience() == Audience::Others;
+            let is_there = |entity| exact.words(RowKey { component, entity }).is_some();
+            if !is_for_others && rows.entities_of(player, component).all(is_there) {
+                continue;
             }
+            rows.retain_of(component, |Owned { entity, owner }| {
+                let key = RowKey { component, entity };
+                let is_taken = || is_for_others && exact.owner(entity) == Some(player);
+                let is_over = if owner == player { exact.words(key).is_none() } else { is_taken() };
+                !is_over || !tracks.end(tick, key, (owner == player).then_some(player))
+            });
         }
         for row in exact.iter() {
             // It may be another's since, and that have come before this.
