@@ -1,4 +1,5 @@
-//! Causes are verified: without the faults that a correction names it does not happen, and with these alone it does.
+//! Causes are verified: without the faults that a correction names it does not happen, and with these alone it does, wherever what
+//! went wrong long before has left everything.
 //!
 //! A session is a function of its seed and of a list of faults, so each can be taken out by itself: the way up dead for
 //! a while, an event of the server's, a shot of another player's.
@@ -156,6 +157,12 @@ fn named(correction: &Corrected, faults: &[Fault]) -> Vec<Fault> {
     faults.iter().filter(near).filter(|(_, what)| correction.causes.contains(what.cause())).copied().collect()
 }
 
+/// These, and what had gone wrong so long before a correction that it only decides where everything stands.
+fn alone(named: &[Fault], correction: &Corrected, all: &[Fault]) -> Vec<Fault> {
+    let is_over = |(at, _): &Fault| *at + AFTERMATH <= correction.tick;
+    all.iter().filter(|fault| named.contains(fault) || is_over(fault)).copied().collect()
+}
+
 /// Whether it is of the same entity and of about the same ticks.
 fn is_same(a: &Corrected, b: &Corrected) -> bool {
     let (since, tick) = (a.since.max(b.since), a.tick.min(b.tick));
@@ -182,9 +189,10 @@ fn verify(seeds: core::ops::Range<u64>) -> BTreeMap<String, u32> {
             // When a bolt hits depends on where I am, and what I fire in that moment on when it hits: then any of what the
             // named faults do is their sign.
             let spawned = correction.entity.tick() >= correction.since;
-            let alone = |other: &Corrected| spawned && correction.tick.get().abs_diff(other.tick.get()) < 12;
-            let alone = with(named.clone()).iter().any(|other| is_same(&correction, other) || alone(other));
-            assert!(alone, "seed {seed}: {correction:?} needs more than {named:?}");
+            let is_sign = |other: &Corrected| spawned && correction.tick.get().abs_diff(other.tick.get()) < 12;
+            let alone = with(alone(&named, &correction, &all));
+            let stays = alone.iter().any(|other| is_same(&correction, other) || is_sign(other));
+            assert!(stays, "seed {seed}: {correction:?} needs more than {named:?}");
             *verified.entry(format!("{:?}", correction.causes)).or_default() += 1;
         }
     }
