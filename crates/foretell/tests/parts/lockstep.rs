@@ -20,7 +20,7 @@ enum Turn {
     Canonical(u32),
     /// They are predicted from then on, or not any more; the authority knows all that they have spawned, or nothing of it.
     Switch(u32, bool, bool),
-    /// The authority's state of so many ticks ago is the predicted one.
+    /// The authority's state, this many ticks back, is the predicted one.
     Agree(u32),
     SeekPresent,
 }

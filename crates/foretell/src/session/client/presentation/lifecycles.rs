@@ -107,11 +107,11 @@ impl Lifecycles {
         if self.predicted == self.before {
             return;
         }
-        let Lifecycles { lives, predicted, before, may_wait, .. } = self;
+        self.may_wait = true;
+        let Lifecycles { lives, predicted, before, .. } = self;
         for entity in before.entities().iter().filter(|entity| predicted.get(**entity).is_none()) {
             if let Some(life) = lives.get_mut(*entity).filter(|life| life.held == Held::Predicted) {
                 life.held = Held::Gone;
-                *may_wait = true;
             }
         }
     }
@@ -258,7 +258,8 @@ impl Lifecycles {
                 self.events.push(ClientEvent::Confirmed(of.entity));
             }
         }
-        let Lifecycles { lives, events, passed, may_wait, .. } = self;
+        self.may_wait = true;
+        let Lifecycles { lives, events, passed, .. } = self;
         lives.retain(|entity, life| {
             if life.held != Held::Shown || life.found == times {
                 return true;
@@ -266,7 +267,6 @@ impl Lifecycles {
             if tracks.owner(entity, &look).is_some() {
                 // It is predicted from now on.
                 life.held = Held::Gone;
-                *may_wait = true;
                 return true;
             }
             life.pose = last(entity, tick).unwrap_or(life.pose);
