@@ -3,7 +3,7 @@
 //! What each datagram touches stands together: a state for each row, four bytes long.
 
 use super::maybe_tick::MaybeTick;
-use super::slot_set::{BLOCK, CHUNK, ChunkSlots, SlotSet, block_indices};
+use super::slot_set::{BLOCK, CHUNK, ChunkSlots, SlotSet, block};
 use crate::session::shown_row_head::{RecordHead, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
@@ -84,13 +84,18 @@ impl ClientRows {
 
     /// For how many ticks up to the state of `now` those of a block wait for what is newer than that, at least one.
     #[inline]
-    pub fn ages(&self, first: u32, now: Tick) -> [u32; BLOCK as usize] {
-        let block = block_indices(first);
-        let (told, since) = (&self.told[block.clone()], &self.since[block]);
-        core::array::from_fn(|nth| {
-            let MaybeTick(from) = if told[nth] == MaybeTick::NONE { since[nth] } else { told[nth] };
-            now.get().saturating_add(1).saturating_sub(from.max(1)).max(1)
-        })
+    #[expect(clippy::cast_precision_loss, reason = "to compare by")]
+    pub fn ages(&self, first: u32, now: Tick) -> [f32; BLOCK as usize] {
+        let (told, since) = (block(&self.told, first), block(&self.since, first));
+        let MaybeTick(now) = MaybeTick::some(now);
+        let mut ages = [1.0; BLOCK as usize];
+        for (age, (told, since)) in ages.iter_mut().zip(told.iter().zip(since)) {
+            let MaybeTick(from) = if *told == MaybeTick::NONE { *since } else { *told };
+            // Signed numbers become floating ones sooner.
+            let ticks = now.wrapping_sub(from).cast_signed() as f32;
+            *age = if ticks > *age { ticks } else { *age };
+        }
+        ages
     }
 
     /// A row is to be told from the state of `now` on.

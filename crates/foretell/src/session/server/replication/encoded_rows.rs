@@ -28,7 +28,7 @@ pub(super) struct EncodedRow {
     pub age_ticks: Option<u32>,
     pub bits: u32,
     /// With which byte it begins.
-    start: usize,
+    start: u32,
 }
 
 /// The rows of one state, as far as anybody was told. Its memory is used again.
@@ -152,7 +152,7 @@ impl EncodedRows {
         let rounded = told.get(*of, slot, form.words()).expect("it was just kept");
         let against = base.and_then(|(state, age_ticks)| Some((told.get(state, slot, form.words())?, age_ticks)));
         let against = against.map_or(Base::NONE, |(rounded, age_ticks)| Base { rounded, age_ticks });
-        let start = bytes.len();
+        let start = u32::try_from(bytes.len()).expect("a state is shorter");
         let mut writer = BitWriter::new(bytes);
         writer.put(u64::from(rests), 1);
         codec.write(&mut writer, row.component, rounded, against);
@@ -205,7 +205,7 @@ impl EncodedRows {
         let rows = encoded.into_iter().map_while(|encoded| encoded);
         let mut rows = rows.map(|(head, EncodedRow { start, bits, .. })| RowToBundle {
             head,
-            bytes: &self.bytes[start..],
+            bytes: &self.bytes[start as usize..],
             bits: bits as usize,
         });
         let first = rows.next()?;
@@ -215,7 +215,7 @@ impl EncodedRows {
     /// Appends the bits of a row that is encoded.
     #[inline]
     pub(super) fn append(&self, of: EncodedRow, to: &mut BitBatch<'_, '_>) {
-        to.put_bytes(&self.bytes[of.start..], of.bits as usize);
+        to.put_bytes(&self.bytes[of.start as usize..], of.bits as usize);
     }
 
     #[inline]

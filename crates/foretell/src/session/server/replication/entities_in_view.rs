@@ -4,6 +4,7 @@ use super::entity_grid::position;
 use super::slot_set::SlotSet;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
 use crate::world::{Entity, Interest, PlayerId, RowKey};
 use alloc::vec::Vec;
@@ -24,21 +25,11 @@ impl GoneKey {
     }
 }
 
-/// A row in view.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    pub key: RowKey,
-    /// The number of the row.
-    pub slot: u32,
-}
-
 /// What one client was told last of the rows of others. Lives until everything is in view again.
 #[derive(Clone, Debug)]
 pub(super) struct EntitiesInView {
-    /// Ascending by key.
-    seen: Vec<Seen>,
-    /// Their numbers.
-    slots: SlotSet,
+    /// The numbers that the rows in view had then.
+    rows: SlotSet,
     /// The state that it was told last.
     told: Option<Tick>,
     /// What was in reach then, of which eyes.
@@ -52,8 +43,7 @@ impl EntitiesInView {
     /// Of a client that has seen nothing.
     pub(super) fn of_nothing() -> EntitiesInView {
         EntitiesInView {
-            seen: Vec::new(),
-            slots: SlotSet::default(),
+            rows: SlotSet::default(),
             told: None,
             interest: Interest::Everything,
             eyes: Vec::new(),
@@ -66,30 +56,23 @@ impl EntitiesInView {
         let is_shown = |key: RowKey, owner: PlayerId| {
             owner != player && state.schema().component(key.component).audience().includes(player, owner)
         };
-        let versions = state.versions();
-        let seen = versions.versions().iter().filter(|of| of.created <= told && is_shown(of.key, of.owner));
-        let mut view = EntitiesInView::of_nothing();
-        view.see(seen.map(|version| Seen { key: version.key, slot: version.slot }));
+        let versions = state.versions().versions().iter();
+        let seen = versions.filter(|of| of.created <= told && is_shown(of.key, of.owner));
+        let mut view = EntitiesInView { told: Some(told), ..EntitiesInView::of_nothing() };
+        seen.for_each(|of| view.rows.insert(of.slot));
         view
     }
 
     /// Whether a row was in view when the client was told last.
-    pub(super) fn has(&self, key: RowKey) -> bool {
-        self.seen.binary_search_by_key(&key, |seen| seen.key).is_ok()
+    pub(super) fn has(&self, row: &RowVersion) -> bool {
+        // Its number may have been another's then.
+        self.rows.contains(row.slot) && self.told.is_some_and(|told| row.created <= told)
     }
 
     /// The same of a row by its number; of one that has got the number since, whether the one before it was.
     #[inline]
     pub(super) fn has_number(&self, slot: u32) -> bool {
-        self.slots.contains(slot)
-    }
-
-    fn see(&mut self, seen: impl Iterator<Item = Seen>) {
-        let EntitiesInView { seen: before, slots, .. } = self;
-        before.clear();
-        before.extend(seen);
-        slots.clear();
-        before.iter().for_each(|seen| slots.insert(seen.slot));
+        self.rows.contains(slot)
     }
 
     /// Whether an entity in view was spawned since the client was told last.
@@ -115,14 +98,9 @@ impl EntitiesInView {
         self.told
     }
 
-    /// What is in view, ascending by key.
-    pub(super) fn seen(&self) -> &[Seen] {
-        &self.seen
-    }
-
-    /// The client is told that it sees this in the state `now`.
-    pub(super) fn note_told(&mut self, now: Tick, seen: impl Iterator<Item = Seen>) {
-        self.see(seen);
+    /// The client is told that it sees the rows with these numbers in the state `now`.
+    pub(super) fn note_told(&mut self, now: Tick, rows: &SlotSet) {
+        self.rows.clone_from(rows);
         self.came.clear();
         self.told = Some(now);
     }

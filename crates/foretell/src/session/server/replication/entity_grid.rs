@@ -27,6 +27,8 @@ struct GridRow {
     anchor: u32,
     /// The next row of the same entity.
     next: u32,
+    /// Whether everybody else may see it, whatever the game's rules say of groups.
+    is_public: bool,
 }
 
 /// Where the entity of a row is, by the number of the row that says so.
@@ -41,7 +43,7 @@ struct Spot {
     after: u32,
 }
 
-const NO_ROW: GridRow = GridRow { key: None, anchor: NONE, next: NONE };
+const NO_ROW: GridRow = GridRow { key: None, anchor: NONE, next: NONE, is_public: false };
 const NOWHERE: Spot =
     Spot { is_somewhere: false, at: [0.0; 3], has_moved: false, cell: [0; 3], before: NONE, after: NONE };
 
@@ -165,7 +167,9 @@ impl EntityGrid {
         let anchor = first.map_or(NONE, |_| slots[0]);
         for (nth, slot) in slots.iter().enumerate() {
             let next = slots.get(nth + 1).copied().unwrap_or(NONE);
-            self.rows[*slot as usize] = GridRow { key: Some(row_of(*slot).key()), anchor, next };
+            let key = row_of(*slot).key();
+            let is_public = schema.component(key.component).audience().includes_others();
+            self.rows[*slot as usize] = GridRow { key: Some(key), anchor, next, is_public };
         }
         self.entering = slots;
         if anchor == NONE {
@@ -346,6 +350,11 @@ impl EntityGrid {
     #[inline]
     pub(super) fn is_static(&self, anchor: u32) -> bool {
         !self.spots[anchor as usize].has_moved && !self.young.contains(anchor)
+    }
+
+    /// Whether everybody else may see the row with this number, whatever the game's rules say of groups.
+    pub(super) fn is_public(&self, slot: u32) -> bool {
+        self.rows[slot as usize].is_public
     }
 
     /// How much of what is somewhere is not static, and how much is.

@@ -79,7 +79,7 @@ impl ExactChoice {
             let first = rows.len();
             for slot in grid.rows_of(rank.number()) {
                 let place = versions.place(slot);
-                if slot < SLOTS_MAX && interest.shows_place(place) {
+                if slot < SLOTS_MAX && interest.rows().contains(slot) {
                     let key = versions.versions()[place].key;
                     rows.push(ExactRow { place, slot, key, since: before.since(key) });
                 }

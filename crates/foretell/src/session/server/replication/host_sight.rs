@@ -49,7 +49,8 @@ impl HostSight {
         self.places.clear();
         if at.settings.are_limited() {
             self.look_around(player, at);
-            self.places.extend(at.state.own_places(player).chain(self.interest.rows().map(|(place, _)| place)));
+            let seen = self.interest.rows().iter().map(|slot| at.state.versions().place(slot));
+            self.places.extend(at.state.own_places(player).chain(seen));
             self.places.sort_unstable();
         } else {
             self.places.extend(rows.places_seen_by(schema, player));

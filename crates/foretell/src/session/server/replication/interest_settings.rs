@@ -35,7 +35,7 @@ impl<'a> InterestSettings<'a> {
         }
     }
 
-    pub(super) fn visibility(&self, player: PlayerId, entity: Entity) -> Visibility {
-        self.rules.map_or(Visibility::SHOWN, |rules| rules.visibility(player, entity))
+    pub(super) fn visibility(&self, player: PlayerId, entity: impl FnOnce() -> Entity) -> Visibility {
+        self.rules.map_or(Visibility::SHOWN, |rules| rules.visibility(player, entity()))
     }
 }

@@ -1,5 +1,8 @@
 //! What is sorted by how near or how urgent it is.
 
+/// What is nearer than 2 m is told as often as it can be, in square metres.
+const NEAR_SQR_M: f32 = 4.0;
+
 /// A value and a number as one integer, which is compared fast: by the value, and of what is equal by the number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct RankingKey(u64);
@@ -24,4 +27,10 @@ impl RankingKey {
 #[expect(clippy::cast_possible_truncation, reason = "to compare by")]
 pub(super) fn single(value: f64) -> f32 {
     if value < f64::from(f32::MAX) { value as f32 } else { f32::INFINITY }
+}
+
+/// How much an entity matters by how far it is from the nearest eye, squared; what is not a number, as what is near.
+#[inline]
+pub(super) fn importance(squared: f32) -> f32 {
+    1.0 / if squared > NEAR_SQR_M { squared } else { NEAR_SQR_M }
 }

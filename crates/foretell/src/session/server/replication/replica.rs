@@ -135,7 +135,7 @@ impl Replica {
             match &*view {
                 _ if owner == player => audience.includes(player, owner),
                 _ if sees_nothing => false,
-                Some(view) if view.has(key) => true,
+                Some(view) if state.versions().get(key).is_some_and(|there| view.has(there)) => true,
                 Some(view) => {
                     view.has_come(entity) && interest_settings.includes(player, audience, Owned { entity, owner })
                 }
@@ -179,8 +179,9 @@ impl Replica {
         for (spawned_for, last) in &output.spawned {
             for entity in (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)) {
                 let is_anothers = |entity| state.rows().owner(entity).is_some_and(|owner| owner != player);
-                let is_hidden =
-                    |entity| is_anothers(entity) && interest_settings.visibility(player, entity) == Visibility::Hidden;
+                let is_hidden = |entity| {
+                    is_anothers(entity) && interest_settings.visibility(player, || entity) == Visibility::Hidden
+                };
                 let root = state.published_root(entity);
                 if is_anothers(entity) && view.reaches(root, state) && !is_hidden(root) && !is_hidden(entity) {
                     view.note_came(entity);

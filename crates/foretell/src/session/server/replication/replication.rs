@@ -12,7 +12,7 @@ use super::interest_query::{InterestQuery, Viewer};
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
 use super::shown_context::{Limits, ShownContext};
-use super::shown_datagram::{Room, ShownDatagram};
+use super::shown_datagram::{RecordToTell, Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
@@ -67,6 +67,8 @@ pub(crate) struct Replication {
     exact: ExactChoice,
     changes: RecentChanges,
     encoded: EncodedRows,
+    /// Rows that are told next.
+    chosen: Vec<RecordToTell>,
     row_rates: RowRates,
     urgency: Urgency,
 }
@@ -82,6 +84,7 @@ impl Replication {
             exact: ExactChoice::default(),
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
+            chosen: Vec::new(),
             row_rates: RowRates::new(schema, rate),
             urgency: Urgency::default(),
         }
@@ -150,7 +153,7 @@ impl Replication {
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, exact, codec, encoded, row_rates, .. } = self;
+        let Replication { changes, interest, exact, codec, encoded, chosen, row_rates, .. } = self;
         let Receiver { player, address, replica, head, .. } = to;
         let shown = shown_in(*player, snapshot, changes, row_rates, limits(&replica.view, interest, exact));
         let mut sent = 0;
@@ -164,7 +167,7 @@ impl Replication {
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
                 let room = Room::new(bits_max, true);
-                let mut rows = ShownDatagram { codec, encoded, writer, room, is_last: true };
+                let mut rows = ShownDatagram { codec, encoded, chosen, writer, room, is_last: true };
                 replica.shown.write(&shown, number, &mut rows);
             });
             replica.allowance.spend(bytes);
@@ -191,7 +194,7 @@ impl Replication {
 
     /// Whether anything of another player's is seen by the client that was looked for last.
     pub(crate) fn shows_player(&self, snapshot: &SnapshotSource<'_>, player: PlayerId) -> bool {
-        self.interest.shows_player(snapshot.rows, snapshot.state.schema(), player)
+        self.interest.shows_player(snapshot.state, player)
     }
 
     /// Writes a snapshot of what was chosen; `None` where it is too large.
@@ -231,7 +234,7 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, exact, encoded, row_rates, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, exact, encoded, chosen, row_rates, .. } = self;
         let Receiver { player, head, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
@@ -267,7 +270,7 @@ impl Replication {
                 let is_last = packer.are_written();
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
                 let room = Room::new(bits_max, is_last && allowance.trickles(snapshot.now));
-                let mut rows = ShownDatagram { codec, encoded, writer, room, is_last };
+                let mut rows = ShownDatagram { codec, encoded, chosen, writer, room, is_last };
                 shown.write(&shown_rows, head.number, &mut rows);
             });
             bytes += size as u64;

@@ -9,6 +9,7 @@ use crate::session::shown_row_head::{RecordHead, RecordsBefore};
 use crate::session::stopped_rows::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
+use alloc::vec::Vec;
 
 /// A row as it is told to one client.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,8 @@ impl Room {
 pub(super) struct ShownDatagram<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
+    /// For what is told next; its memory is used again.
+    pub chosen: &'a mut Vec<RecordToTell>,
     pub writer: BitWriter<'b>,
     pub room: Room,
     /// Whether nothing of the snapshot itself is left for later datagrams.
@@ -72,9 +75,17 @@ impl<'b> ShownDatagram<'_, 'b> {
 
     /// The rows come next.
     pub(super) fn rows(&mut self) -> RecordWriter<'_, 'b> {
-        let ShownDatagram { codec, encoded, writer, room, .. } = self;
+        let ShownDatagram { codec, encoded, chosen, writer, room, .. } = self;
         let bits_mostly = encoded.bits_mostly(true);
-        RecordWriter { codec, encoded, bits: BitBatch::new(writer), bits_mostly, room, before: RecordsBefore::NONE }
+        RecordWriter {
+            codec,
+            encoded,
+            chosen,
+            bits: BitBatch::new(writer),
+            bits_mostly,
+            room,
+            before: RecordsBefore::NONE,
+        }
     }
 }
 
@@ -82,6 +93,8 @@ impl<'b> ShownDatagram<'_, 'b> {
 pub(super) struct RecordWriter<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
+    /// For what is told next; its memory is used again.
+    pub chosen: &'a mut Vec<RecordToTell>,
     bits: BitBatch<'a, 'b>,
     /// How many a row mostly takes that is told against another.
     bits_mostly: u64,

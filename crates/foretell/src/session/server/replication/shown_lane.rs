@@ -111,15 +111,26 @@ impl ShownLane {
         of.limits.into_iter().for_each(|limits| self.note_exact(limits, of));
         // Whether it was noted what was to be told with the state before.
         let is_next = noted.is_some_and(|noted| noted >= of.changes.before);
+        let versions = of.state.versions();
         match of.limits {
-            Some(limits) if is_next && noted == limits.view.told() => self.note_view(limits, of),
             Some(limits) => {
-                limits.interest.rows().for_each(|(place, _)| self.note_row(place, of));
                 self.drop_unseen(limits);
+                let in_view = limits.interest.rows();
+                if is_next && noted == limits.view.told() {
+                    self.note_entered(in_view, of);
+                    self.note_changes(of);
+                } else {
+                    in_view.iter().for_each(|slot| self.note_row(versions.place(slot), of));
+                }
             }
             None if is_next && of.changes.places.is_empty() => {}
-            None if is_next => self.note_changes(of),
-            None => (0..of.state.rows().len()).for_each(|place| self.note_row(place, of)),
+            None if is_next => {
+                [&of.changes.fresh, &of.changes.halted, &of.changes.stopped]
+                    .into_iter()
+                    .for_each(|changed| self.note_entered(changed, of));
+                self.note_changes(of);
+            }
+            None => (0..versions.versions().len()).for_each(|place| self.note_row(place, of)),
         }
         self.tell_given_again();
         self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
@@ -128,37 +139,28 @@ impl ShownLane {
         }
     }
 
-    /// What has come into view, has left it, or has changed in it.
-    fn note_view(&mut self, limits: Limits<'_>, of: &ShownContext<'_>) {
-        let versions = of.state.versions();
-        for (place, has_entered) in limits.interest.rows() {
-            if has_entered || versions.versions()[place].changed > of.changes.since {
-                self.note_row(place, of);
-            }
-        }
-        for key in limits.interest.lost() {
-            let there = versions.get(key).filter(|there| self.rows.has_row(there.slot, key));
-            there.map(|there| there.slot).into_iter().for_each(|slot| self.end(slot, End::Hidden));
+    /// Those of these rows that were not to be seen are now.
+    fn note_entered(&mut self, rows: &SlotSet, of: &ShownContext<'_>) {
+        let mut next = 0;
+        while let Some(slot) = rows.next_not_in(self.rows.present(), next) {
+            self.note_row(of.state.versions().place(slot), of);
+            next = slot + 1;
         }
     }
 
-    /// What has changed, where all is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
+    /// What has changed of what is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
     fn note_changes(&mut self, of: &ShownContext<'_>) {
-        let (RecentChanges { fresh, paced, halted, stopped: have_stopped, .. }, versions) =
-            (of.changes, of.state.versions());
+        let RecentChanges { fresh, paced, halted, stopped: have_stopped, .. } = of.changes;
         let ShownLane { rows, waiting, stopped, .. } = self;
         waiting.add_both(fresh, rows.present());
         // It was noted with the state before, in which these had changed: they were told with that, or wait still.
         waiting.add_both_but(halted, rows.present(), rows.resting());
         stopped.add_both_but(have_stopped, rows.present(), rows.resting());
-        for of_changed in [fresh, halted, have_stopped] {
-            let mut next = 0;
-            while let Some(slot) = of_changed.next_not_in(self.rows.present(), next) {
-                self.note_row(versions.place(slot), of);
-                next = slot + 1;
+        for slot in paced.iter() {
+            if of.limits.is_none() || self.rows.present().contains(slot) {
+                self.note_row(of.state.versions().place(slot), of);
             }
         }
-        paced.iter().for_each(|slot| self.note_row(versions.place(slot), of));
     }
 
     /// A row is to be seen: it waits, if it was not told as it is.
@@ -193,7 +195,7 @@ impl ShownLane {
         }
         for key in exact.lost() {
             match versions.get(*key) {
-                Some(there) if interest.shows(*key) => {
+                Some(there) if interest.rows().contains(there.slot) => {
                     self.note_given(there, of);
                     self.rows.note_may_be_there(there.slot);
                 }
@@ -231,7 +233,7 @@ impl ShownLane {
 
     /// It was the client's own, or told exactly.
     fn note_given(&mut self, of_row: &RowVersion, of: &ShownContext<'_>) {
-        if of.limits.is_some_and(|limits| !limits.interest.shows(of_row.key)) {
+        if of.limits.is_some_and(|limits| !limits.interest.rows().contains(of_row.slot)) {
             return;
         }
         let versions = of.state.versions();
@@ -274,11 +276,9 @@ impl ShownLane {
     /// What is not in view is hidden from this client.
     fn drop_unseen(&mut self, limits: Limits<'_>) {
         let mut next = 0;
-        while let Some(slot) = self.rows.present().next_from(next) {
+        while let Some(slot) = self.rows.present().next_not_in(limits.interest.rows(), next) {
             next = slot + 1;
-            if self.rows.name(slot).is_some_and(|name| !limits.interest.shows(name.key)) {
-                self.end(slot, End::Hidden);
-            }
+            self.end(slot, End::Hidden);
         }
     }
 

@@ -20,7 +20,7 @@ pub(super) struct ShownRowWriter<'a, 'b, 'c> {
 impl ShownRowWriter<'_, '_, '_> {
     /// How a row is told to this client: what stands before it, and its bits.
     #[inline]
-    fn encode(&mut self, slot: u32) -> RecordToTell {
+    pub fn encode(&mut self, slot: u32) -> RecordToTell {
         let ShownRowWriter { rows, of, to, .. } = self;
         let has = rows.has(slot);
         let base = if of.changes.has_rested(slot, has) { MaybeTick::RESTED } else { has };
@@ -35,20 +35,20 @@ impl ShownRowWriter<'_, '_, '_> {
         to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot).get())));
     }
 
-    /// How many bits a row mostly takes at most.
-    pub fn bits_usual(&mut self, slot: u32) -> usize {
-        self.encode(slot).bits_usual(self.to.codec)
-    }
-
-    /// Tells a row. Whether it has found room.
-    #[inline]
-    pub fn tell(&mut self, slot: u32) -> bool {
-        let told = self.encode(slot);
-        let has_room = self.to.write(&told);
-        if has_room {
-            self.note_told(ChunkSlots::one(slot));
+    /// Tells those that have room, the first ones, of rows in the order of their numbers. Returns how many.
+    pub fn tell_in_order(&mut self, records: &[RecordToTell]) -> usize {
+        let chunk_of = |record: &RecordToTell| ChunkSlots::one(record.head.slot).first;
+        let mut told = 0;
+        for of_chunk in records.chunk_by(|one, next| chunk_of(one) == chunk_of(next)) {
+            let have_room = of_chunk.iter().take_while(|record| self.to.write(record)).count();
+            let slots = of_chunk[..have_room].iter().map(|record| ChunkSlots::one(record.head.slot));
+            slots.reduce(ChunkSlots::with).into_iter().for_each(|those| self.note_told(those));
+            told += have_room;
+            if have_room < of_chunk.len() {
+                break;
+            }
         }
-        has_room
+        told
     }
 
     /// Tells those that have room, the lowest ones: as many as mostly have together, if the client has each of them as it was in some
@@ -93,7 +93,12 @@ impl ShownRowWriter<'_, '_, '_> {
 
     /// One by one.
     fn tell_each(&mut self, those: ChunkSlots) -> u32 {
-        let told = those.iter().take_while(|slot| self.tell(*slot)).count();
-        u32::try_from(told).expect("a chunk has few")
+        let has_room = |slot: &u32| {
+            let record = self.encode(*slot);
+            self.to.write(&record)
+        };
+        let told = u32::try_from(those.iter().take_while(has_room).count()).expect("a chunk has few");
+        self.note_told(those.lowest(told));
+        told
     }
 }

@@ -1,6 +1,6 @@
 //! Where the entities of a state are; made once for all clients.
 
-use super::slot_set::{BLOCK, block_indices};
+use super::slot_set::{BLOCK, block};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{Audience, Meaning};
@@ -49,7 +49,7 @@ impl SlotPositions {
 
     /// Along each axis where those of a block are.
     #[inline]
-    pub(super) fn block(&self, first: u32) -> [&[f64]; 3] {
-        [0, 1, 2].map(|axis| &self.axes[axis][block_indices(first)])
+    pub(super) fn block(&self, first: u32) -> [&[f64; BLOCK as usize]; 3] {
+        [0, 1, 2].map(|axis| block(&self.axes[axis], first))
     }
 }

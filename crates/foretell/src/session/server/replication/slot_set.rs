@@ -7,10 +7,10 @@ use core::ops::Range;
 /// How many consecutive numbers are a block; the first one is a multiple of this.
 pub(super) const BLOCK: u32 = 16;
 
-/// Where a block stands, to index with.
+/// What there is of the numbers of a block, where there is something for each number of whole blocks.
 #[inline]
-pub(super) fn block_indices(first: u32) -> Range<usize> {
-    first as usize..(first + BLOCK) as usize
+pub(super) fn block<T>(all: &[T], first: u32) -> &[T; BLOCK as usize] {
+    all[first as usize..].first_chunk().expect("there are whole blocks")
 }
 
 /// How many consecutive numbers are a chunk; the first one is a multiple of this.
@@ -68,6 +68,12 @@ impl ChunkSlots {
         ChunkSlots { slots: self.slots & !others, ..self }
     }
 
+    /// Those and others of the chunk.
+    #[inline]
+    pub fn with(self, others: ChunkSlots) -> ChunkSlots {
+        ChunkSlots { slots: self.slots | others.slots, ..self }
+    }
+
     /// Those that are not among some others of the chunk.
     pub fn without(self, others: ChunkSlots) -> ChunkSlots {
         ChunkSlots { slots: self.slots & !others.slots, ..self }
@@ -100,7 +106,7 @@ impl ChunkRun {
     pub fn extend(&mut self, more: ChunkSlots) -> bool {
         let ChunkRun { those, chunks } = self;
         if more.first == those.first && *chunks == 1 {
-            those.slots |= more.slots;
+            *those = those.with(more);
             return true;
         }
         let follows = more.slots == those.slots && more.first == those.first + *chunks * CHUNK;
@@ -116,9 +122,20 @@ impl ChunkRun {
 }
 
 /// A bit for each number, as far as there are any.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub(super) struct SlotSet {
     words: Vec<u64>,
+}
+
+impl Clone for SlotSet {
+    fn clone(&self) -> SlotSet {
+        SlotSet { words: self.words.clone() }
+    }
+
+    /// Into the memory that there is.
+    fn clone_from(&mut self, other: &SlotSet) {
+        self.words.clone_from(&other.words);
+    }
 }
 
 impl SlotSet {

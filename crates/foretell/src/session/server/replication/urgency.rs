@@ -1,14 +1,12 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::client_rows::ClientRows;
-use super::ranking_key::{RankingKey, single};
+use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
 use super::slot_set::{BLOCK, SlotSet};
 use alloc::vec::Vec;
 
-/// What is nearer than 2 m is told as often as it can be, in square metres.
-const NEAR_SQR_M: f64 = 4.0;
 /// From this age on it counts more and more how old something is, and less how near.
 const OLD_TICKS: f32 = 40.0;
 
@@ -48,13 +46,11 @@ pub(super) struct Claims<'a> {
 
 impl Claims<'_> {
     /// For how many ticks those of a block have not been told.
-    fn ages(&self, first: u32, of: &ShownContext<'_>) -> Block<u32> {
+    #[inline]
+    fn ages(&self, first: u32, of: &ShownContext<'_>) -> Block<f32> {
         let mut ages = self.rows.ages(first, of.tick);
         let given = self.given.block(first) & self.rows.unknown().block(first);
-        if given != 0 {
-            let is_given = |nth: &usize| given >> nth & 1 == 1;
-            (0..ages.len()).filter(is_given).for_each(|nth| ages[nth] = u32::MAX);
-        }
+        of_block(given).for_each(|nth| ages[nth as usize] = f32::INFINITY);
         ages
     }
 }
@@ -84,51 +80,36 @@ impl Urgency {
     fn collect(&mut self, of: &ShownContext<'_>, claims: &Claims<'_>, cutoff: f32) {
         self.ranked.clear();
         for (first, waiting) in claims.waiting.blocks() {
-            let mut urgency = self.urgency(first, &claims.ages(first, of));
-            if let Some(limits) = of.limits {
-                for nth in of_block(waiting) {
-                    let name = claims.rows.name(first + nth);
-                    urgency[nth as usize] *= name.map_or(1.0, |name| limits.interest.weight(name.key));
-                }
-            }
+            let ages = claims.ages(first, of);
+            let urgency = match of.limits {
+                Some(limits) => urgency(&ages, limits.interest.importance(first)),
+                None => urgency(&ages, &self.importance(first)),
+            };
             // What is not a number is as urgent as anything.
-            let is_less = |(nth, urgency): (usize, &f32)| u16::from(*urgency < cutoff) << nth;
-            let less = urgency.iter().enumerate().map(is_less).fold(0, |all, bit| all | bit);
+            let chosen = waiting & !which(&urgency, |urgency| urgency < cutoff);
             let rank = |nth: u32| RankingKey::new(single(urgency[nth as usize].into()), !(first + nth));
-            self.ranked.extend(of_block(waiting & !less).map(rank));
+            self.ranked.extend(of_block(chosen).map(rank));
         }
     }
 
-    /// Finds out where the client's own entities are. One that is nowhere sees nothing.
+    /// Finds out where the client's own entities are, unless it is known how near everything is. One that is nowhere sees nothing.
     fn look(&mut self, of: &ShownContext<'_>) {
+        if of.limits.is_some() {
+            return;
+        }
         let Urgency { positions, own, .. } = self;
         positions.update(of.state, of.tick);
         own.clear();
-        match of.limits {
-            Some(limits) => own.extend_from_slice(limits.interest.eyes()),
-            None => {
-                let versions = of.state.versions();
-                own.extend(versions.of_owner(of.player).map(|place| positions.at(versions.versions()[place].slot)));
-            }
-        }
+        let versions = of.state.versions();
+        own.extend(versions.of_owner(of.player).map(|place| positions.at(versions.versions()[place].slot)));
         own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
     }
 
-    /// How urgent the rows of a block are, by for how many ticks each has not been told; but for their weights.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "to compare by")]
-    fn urgency(&self, first: u32, ages: &Block<u32>) -> Block<f32> {
-        let squared = self.squared(first);
-        core::array::from_fn(|nth| {
-            let (age, squared) = (ages[nth] as f32, squared[nth] as f32);
-            let old = age / OLD_TICKS;
-            age * (1.0 + old * old * old * old) / squared
-        })
-    }
-
-    /// How far the entities of a block are from the nearest own one, squared. What is nowhere is as urgent as what is near.
-    fn squared(&self, first: u32) -> Block<f64> {
-        let [x, y, z] = self.positions.block(first).map(|axis| axis.first_chunk().expect("there are whole blocks"));
-        let axes: [&Block<f64>; 3] = [x, y, z];
+    /// How much the rows of a block matter. What is nowhere matters as what is near.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "to compare by")]
+    fn importance(&self, first: u32) -> Block<f32> {
+        let axes = self.positions.block(first);
         let mut nearest = [if self.own.is_empty() { 0.0 } else { f64::INFINITY }; BLOCK as usize];
         for own in &self.own {
             for (nth, nearest) in nearest.iter_mut().enumerate() {
@@ -138,8 +119,32 @@ impl Urgency {
                 *nearest = if squared >= *nearest { *nearest } else { squared };
             }
         }
-        nearest.map(|squared| if squared > NEAR_SQR_M { squared } else { NEAR_SQR_M })
+        let mut matter = [0.0; BLOCK as usize];
+        matter.iter_mut().zip(nearest).for_each(|(matter, squared)| *matter = importance(squared as f32));
+        matter
     }
+}
+
+/// How urgent the rows of a block are, by for how many ticks each has not been told, and how much it matters.
+#[inline]
+fn urgency(ages: &Block<f32>, importance: &Block<f32>) -> Block<f32> {
+    let mut urgency = [0.0; BLOCK as usize];
+    for (urgency, (age, importance)) in urgency.iter_mut().zip(ages.iter().zip(importance)) {
+        let old = age * (1.0 / OLD_TICKS);
+        *urgency = age * (1.0 + old * old * old * old) * importance;
+    }
+    urgency
+}
+
+/// Of which values of a block something is so; the lowest bit is the first.
+#[inline]
+fn which(block: &Block<f32>, is_so: impl Fn(f32) -> bool) -> u16 {
+    let mut are_so = [0; BLOCK as usize];
+    are_so.iter_mut().zip(block).for_each(|(so, value)| *so = u8::from(is_so(*value)));
+    // Takes the lowest bits of eight bytes to the highest byte.
+    let (halves, _) = are_so.as_chunks();
+    let bits = |half: [u8; 8]| (u64::from_le_bytes(half).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16;
+    bits(halves[0]) | bits(halves[1]) << 8
 }
 
 /// The places of the bits that are set, ascending.
@@ -271,7 +276,7 @@ mod tests {
         urgency.look(&shown);
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
         let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
-        assert_eq!(slots.map(|slot| urgency.squared(0)[slot as usize]).collect::<Vec<_>>(), [NEAR_SQR_M; 3]);
+        assert_eq!(slots.map(|slot| urgency.importance(0)[slot as usize]).collect::<Vec<_>>(), [importance(0.0); 3]);
     }
 
     #[test]

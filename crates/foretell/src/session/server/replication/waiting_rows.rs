@@ -2,10 +2,11 @@
 
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
+use super::shown_datagram::RecordToTell;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
 use super::urgency::Ranking;
-use core::cmp::Reverse;
+use alloc::vec::Vec;
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
@@ -107,28 +108,33 @@ impl WaitingRows {
 
     /// Of what matters most as much as has room together, by its number; what that leaves is filled up the same way.
     fn write_ranked(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
+        let mut chosen = core::mem::take(to.to.chosen);
         while !self.ranking.slots.is_empty() {
-            let first = self.choose(to);
-            let told = self.ranking.slots[first..].iter().rev().take_while(|slot| to.tell(**slot)).count();
-            let left = self.ranking.slots.len() - told;
-            self.ranking.slots.drain(left..).for_each(|slot| self.slots.remove(slot));
-            if left > first {
-                return;
+            self.choose(to, &mut chosen);
+            let (told, left) = chosen.split_at(to.tell_in_order(&chosen));
+            told.iter().for_each(|record| self.slots.remove(record.head.slot));
+            self.ranking.slots.truncate(self.ranking.slots.len() - chosen.len());
+            self.ranking.slots.extend(left.iter().rev().map(|record| record.head.slot));
+            if !left.is_empty() {
+                break;
             }
         }
+        *to.to.chosen = chosen;
     }
 
-    /// Sorts by their numbers what matters most and mostly has room together, at least one: the lowest stands last. Returns where
-    /// that begins.
-    fn choose(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) -> usize {
+    /// Encodes what matters most and mostly has room together, at least one, in the order of its numbers.
+    fn choose(&self, to: &mut ShownRowWriter<'_, '_, '_>, chosen: &mut Vec<RecordToTell>) {
         to.read_ahead(self.ranking.slots.iter().rev().copied());
+        chosen.clear();
         let mut bits = 0;
-        let have_room = self.ranking.slots.iter().rev().take_while(|slot| {
-            bits += to.bits_usual(**slot);
-            to.to.has_room(bits)
-        });
-        let first = self.ranking.slots.len() - have_room.count().max(1);
-        self.ranking.slots[first..].sort_unstable_by_key(|slot| Reverse(*slot));
-        first
+        for slot in self.ranking.slots.iter().rev() {
+            let record = to.encode(*slot);
+            bits += record.bits_usual(to.to.codec);
+            if !chosen.is_empty() && !to.to.has_room(bits) {
+                break;
+            }
+            chosen.push(record);
+        }
+        chosen.sort_unstable_by_key(|record| record.head.slot);
     }
 }

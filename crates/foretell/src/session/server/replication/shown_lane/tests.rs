@@ -329,7 +329,11 @@ impl Scene {
                 let mut bytes = Vec::new();
                 let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
                 let room = Room::new(self.scale.bits_max, false);
-                lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room, is_last: true });
+                lane.write(
+                    &of,
+                    number,
+                    &mut ShownDatagram { codec, encoded, chosen: &mut Vec::new(), writer, room, is_last: true },
+                );
                 bytes
             };
             let bytes = write(lane);

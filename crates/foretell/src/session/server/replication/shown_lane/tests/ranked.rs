@@ -20,7 +20,11 @@ fn tell_state(
     let (number, mut bytes) = (lane.next_number(), Vec::new());
     let room = Room::new(bits_max as usize, false);
     let writer = BitWriter::new(&mut bytes);
-    lane.write(&of, number, &mut ShownDatagram { codec, encoded, writer, room, is_last: true });
+    lane.write(
+        &of,
+        number,
+        &mut ShownDatagram { codec, encoded, chosen: &mut Vec::new(), writer, room, is_last: true },
+    );
     lane.note_sent(number, bytes.len(), at(tick));
 }
 
