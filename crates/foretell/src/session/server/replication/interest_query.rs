@@ -333,3 +333,6 @@ fn anchor_of(state: &AuthoritativeState, grid: &EntityGrid, entity: Entity) -> O
 fn nearest_of(eyes: &[[f64; 3]], at: [f64; 3]) -> f32 {
     single(eyes.iter().map(|eye| squared_distance(*eye, at)).min_by(f64::total_cmp).unwrap_or(1.0))
 }
+
+#[cfg(test)]
+mod tests;
