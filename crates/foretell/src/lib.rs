@@ -55,3 +55,12 @@ struct Shots;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/PICKUPS.md")]
 struct Pickups;
+
+/// And those of the derives, which are built for the compiler and would need a second `foretell` to run them.
+#[cfg(doctest)]
+#[doc = include_str!("../../foretell-derive/docs/field.md")]
+#[doc = include_str!("../../foretell-derive/docs/input.md")]
+#[doc = include_str!("../../foretell-derive/docs/message.md")]
+#[doc = include_str!("../../foretell-derive/docs/state.md")]
+#[doc = include_str!("../../foretell-derive/docs/world.md")]
+mod derive_docs {}
