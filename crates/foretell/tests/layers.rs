@@ -12,11 +12,11 @@ struct Folder {
 }
 
 const FOLDERS: [Folder; 14] = [
-    Folder { path: "session/curves", layers: &[&["curve", "row_math", "pose_source"], &["cubic"], &["row_samples"]] },
+    Folder { path: "session/curves", layers: &[&["curve", "row_motion", "pose_source"], &["cubic"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "correction_causes", "curve_choices", "join_request", "resimulation_budget"],
+            &["initial_capacity", "correction_causes", "curves_by_entity", "join_request", "resimulation_budget"],
             &["config", "snapshots"],
             &["stats"],
             &["update_report", "handshake", "link", "game_settings"],
@@ -92,7 +92,7 @@ const FOLDERS: [Folder; 14] = [
             &["peer_messages"],
             &["authority"],
             &["replication"],
-            &["exact", "host_player", "peer"],
+            &["exact", "local_turn", "peer"],
             &["player_messages", "hit_receipts", "input_relay", "roster_notifier", "simulation"],
             &["state_sender"],
             &["pipeline"],
@@ -124,7 +124,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/server/inputs",
         layers: &[&["input_arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
     },
-    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["start"]] },
+    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["session"]] },
     Folder {
         path: "session/server/replication",
         layers: &[

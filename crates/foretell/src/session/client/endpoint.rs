@@ -21,9 +21,9 @@ use crate::world::{Entity, Message, Messages, PlayerId, RowKey, Rows, Seat, Stat
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-mod tap;
+mod recording_tap;
 
-pub use tap::ClientTap;
+pub use recording_tap::ClientTap;
 
 /// The client of a session.
 ///

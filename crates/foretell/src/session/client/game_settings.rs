@@ -2,7 +2,7 @@
 //! update.
 
 use super::config::{ClientConfig, Predict};
-use super::curve_choices::Curves;
+use super::curves_by_entity::Curves;
 use crate::session::Rules;
 use crate::session::authority_codec::AuthorityCodec;
 use crate::session::curves::RowBuffer;

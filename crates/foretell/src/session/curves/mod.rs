@@ -4,11 +4,11 @@
 mod cubic;
 mod curve;
 mod pose_source;
-mod row_math;
+mod row_motion;
 mod row_samples;
 
 pub(crate) use cubic::{LastSpan, Span};
 pub use curve::Curve;
 pub use pose_source::PoseSource;
-pub(crate) use row_math::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
+pub(crate) use row_motion::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
 pub(crate) use row_samples::{RowSamples, Sample};

@@ -3,7 +3,7 @@
 use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
 use super::curve::Curve;
 use super::pose_source::PoseSource;
-use super::row_math::{RowBuffer, blend, blend_but_poses};
+use super::row_motion::{RowBuffer, blend, blend_but_poses};
 use crate::motion::Correction;
 use crate::motion::trajectory::{Extrapolation, dead_reckon, rotation_curve};
 use crate::motion::vector::{add, length, scale, sub};

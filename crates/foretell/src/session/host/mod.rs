@@ -9,8 +9,8 @@
 mod endpoint;
 mod local_player;
 mod seen_states;
-mod start;
+mod session;
 
 pub use endpoint::Host;
 pub use local_player::{LocalPlayer, ServerSide};
-pub use start::{Session, SessionConfig, Start};
+pub use session::{Session, SessionConfig, Start};

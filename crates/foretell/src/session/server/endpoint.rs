@@ -1,7 +1,7 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
-use super::host_player::LocalTurn;
+use super::local_turn::LocalTurn;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
 use super::stats::{PeerStats, ServerTotals};
@@ -14,9 +14,9 @@ use crate::time::{Instant, Tick, TickTime};
 use crate::wire::Malformed;
 use crate::world::World;
 use crate::world::{AccountName, Delivery, Entity, Message, Messages, PlayerId, Reason, ReceivedMessage, Rows, Seat};
-mod tap;
+mod recording_tap;
 
-pub use tap::{PeerCall, ServerTap};
+pub use recording_tap::{PeerCall, ServerTap};
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

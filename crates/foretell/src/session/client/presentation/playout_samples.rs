@@ -3,7 +3,7 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use crate::session::client::curve_choices::Curves;
+use crate::session::client::curves_by_entity::Curves;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;

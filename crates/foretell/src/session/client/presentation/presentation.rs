@@ -8,7 +8,7 @@ use super::remote_playback::RemotePlayback;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::session::client::curve_choices::Curves;
+use crate::session::client::curves_by_entity::Curves;
 use crate::session::client::game_settings::{GameSettings, Moment};
 use crate::session::client::snapshots::{KnownIn, Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};

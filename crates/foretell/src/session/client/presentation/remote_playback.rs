@@ -12,7 +12,7 @@ use super::playout_samples::{ComponentSamples, Pace, PlayoutSamples, RemoteRow, 
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
-use crate::session::client::curve_choices::Curves;
+use crate::session::client::curves_by_entity::Curves;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
 use crate::session::curves::{RowBuffer, velocity_of};

@@ -7,7 +7,7 @@ use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::ClientConfig;
-use crate::session::client::curve_choices::Curves;
+use crate::session::client::curves_by_entity::Curves;
 use crate::session::client::game_settings::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};

@@ -48,6 +48,13 @@ impl ClientRows {
         }
     }
 
+    /// The [ages](ClientRows::ages) of all blocks are read next. Since they were last, all other clients' were: they are far away in
+    /// memory, and are fetched all at the same time.
+    pub fn read_ahead(&self) {
+        let cache_lines = self.told.iter().step_by(16);
+        core::hint::black_box(cache_lines.fold(0, |all, MaybeTick(tick)| all ^ tick));
+    }
+
     /// Those that the client is told.
     pub fn present(&self) -> &SlotSet {
         &self.present
@@ -86,11 +93,15 @@ impl ClientRows {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "to compare by")]
     pub fn ages(&self, first: u32, now: Tick) -> [f32; BLOCK as usize] {
-        let (told, since) = (block(&self.told, first), block(&self.since, first));
+        let mut from = *block(&self.told, first);
+        if from.contains(&MaybeTick::NONE) {
+            let never_told =
+                from.iter_mut().zip(block(&self.since, first)).filter(|(from, _)| **from == MaybeTick::NONE);
+            never_told.for_each(|(from, since)| *from = *since);
+        }
         let MaybeTick(now) = MaybeTick::some(now);
         let mut ages = [1.0; BLOCK as usize];
-        for (age, (told, since)) in ages.iter_mut().zip(told.iter().zip(since)) {
-            let MaybeTick(from) = if *told == MaybeTick::NONE { *since } else { *told };
+        for (age, MaybeTick(from)) in ages.iter_mut().zip(from) {
             // Signed numbers become floating ones sooner.
             let ticks = now.wrapping_sub(from).cast_signed() as f32;
             *age = if ticks > *age { ticks } else { *age };

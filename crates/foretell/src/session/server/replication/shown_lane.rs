@@ -321,6 +321,7 @@ impl ShownLane {
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, urgency: &mut Urgency, most: usize) {
         self.tell_stopped();
         let ShownLane { rows, waiting, given, .. } = self;
+        rows.read_ahead();
         let (waiting, ranking) = waiting.ranking_of_all();
         urgency.rank(of, Claims { waiting, rows, given }, most, ranking);
     }
