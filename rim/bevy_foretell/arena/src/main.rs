@@ -259,14 +259,14 @@ fn show(app: &mut App, network: &'static str) {
 }
 
 fn set_up(mut commands: Commands) {
-    let scaling_mode = ScalingMode::FixedVertical { viewport_height: 2.0 * WALL_M + 3.0 };
+    let scaling_mode = ScalingMode::FixedVertical { viewport_height: 2.0 * WALL_M + 4.0 };
     commands.spawn((
         Camera2d,
         // The ground is on the right, and texts are beside it.
         Transform::from_xyz(-5.5, 0.0, 0.0),
         Projection::Orthographic(OrthographicProjection { scaling_mode, ..OrthographicProjection::default_2d() }),
     ));
-    let ground = Sprite::from_color(Color::srgb(0.11, 0.13, 0.16), Vec2::splat(2.0 * WALL_M + 1.0));
+    let ground = Sprite::from_color(Color::srgb(0.11, 0.13, 0.16), Vec2::splat(2.0 * WALL_M + 2.2));
     commands.spawn((ground, Transform::from_xyz(0.0, 0.0, -10.0)));
     for (shows, top, bottom) in [(Shows::Network, px(10), auto()), (Shows::Corrections, auto(), px(10))] {
         let node =
