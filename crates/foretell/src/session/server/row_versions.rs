@@ -65,6 +65,8 @@ impl Slots {
 /// Of all published rows.
 pub(super) struct RowVersions {
     versions: Vec<RowVersion>,
+    /// No row has changed in a later state.
+    last_change: Tick,
     /// Becomes `versions`.
     following: Vec<RowVersion>,
     slots: Slots,
@@ -81,6 +83,7 @@ impl RowVersions {
         let removed = VecDeque::with_capacity(REMOVED_MAX);
         RowVersions {
             versions: Vec::new(),
+            last_change: Tick::ZERO,
             following: Vec::new(),
             slots: Slots { places: Vec::with_capacity(SLOTS_USUAL), free: Vec::with_capacity(SLOTS_USUAL) },
             owned: Vec::new(),
@@ -94,10 +97,18 @@ impl RowVersions {
         &self.versions
     }
 
+    /// The last state in which a row may have changed: in later ones none has.
+    pub(super) fn last_change(&self) -> Tick {
+        self.last_change
+    }
+
     /// Takes in what has changed in `rows` since the last time: they are `state` now. Whether none have come or gone.
     pub(super) fn note(&mut self, rows: &Rows, state: Tick) -> bool {
         let (mut is_same_set, mut next) = (self.versions.len() == rows.len(), 0);
         let (mut of, mut before, mut are_given) = (None, 0, false);
+        if !rows.changed().is_empty() {
+            self.last_change = state;
+        }
         for key in rows.changed() {
             // Mostly they were changed in their order.
             let Some(row) = rows.get_near(*key, &mut next) else { continue };
@@ -139,6 +150,7 @@ impl RowVersions {
         if touched.is_empty() {
             return;
         }
+        self.last_change = state;
         for version in self.versions.iter_mut().filter(|version| touched.binary_search(&version.key.entity).is_ok()) {
             version.changed = state;
         }
@@ -248,6 +260,20 @@ mod tests {
     fn removed(row_versions: &RowVersions, since: u32) -> Option<Vec<u32>> {
         let removed = row_versions.removed_since(Tick::new(since))?;
         Some(removed.map(|removed| removed.row.key.entity.tick().get()).collect())
+    }
+
+    #[test]
+    fn the_last_change_is_of_the_last_state_in_which_a_row_was_set_or_touched() {
+        let (mut rows, mut row_versions) = (rows(), RowVersions::new());
+        set(&mut rows, 1, 7);
+        for (state, touched) in [(10, &[][..]), (11, &[][..]), (12, &[entity(1)][..])] {
+            row_versions.note(&rows, Tick::new(state));
+            rows.settle();
+            row_versions.note_touched(touched, Tick::new(state));
+            let newest = row_versions.versions().iter().map(|version| version.changed).max();
+            assert_eq!(Some(row_versions.last_change()), newest, "in state {state}");
+        }
+        assert_eq!(row_versions.last_change(), Tick::new(12));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) struct Viewer<'a> {
 struct Reached {
     /// The number of the row that says where it is.
     anchor: u32,
-    /// To the nearest eye, squared; 0 where it is in reach wherever it is.
+    /// To the nearest eye, squared; 0 where it is nowhere. Of what is nearest and stays in view, by a fifth less.
     distance: f32,
     is_somewhere: bool,
 }
@@ -114,7 +114,7 @@ impl InterestQuery {
     fn reach_below(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
         let Viewer { player, state, .. } = viewer;
         let (parents, versions) = (state.parents(), state.versions());
-        let InterestQuery { reached, own, .. } = self;
+        let InterestQuery { reached, are_reached, own, .. } = self;
         let entity = |place: usize| versions.versions()[place].key.entity;
         reached.retain(|reached| {
             parents.root(entity(versions.place(reached.anchor))).is_none()
@@ -128,7 +128,11 @@ impl InterestQuery {
             let Reached { anchor, distance, .. } = reached[nth];
             reached.extend(below(entity(versions.place(anchor)), distance));
         }
-        reached.extend(versions.of_owner(player).flat_map(|place| below(entity(place), 0.0)));
+        // An own entity has several rows.
+        are_reached.clear();
+        for reached in versions.of_owner(player).flat_map(|place| below(entity(place), 0.0)) {
+            self.add(reached);
+        }
     }
 
     /// The player looks from its own entities, and has what it has authority over in view.
@@ -152,7 +156,7 @@ impl InterestQuery {
                 self.look.eyes.extend(at);
             }
         }
-        // One that is nowhere sees nothing.
+        // One that is nowhere does not look.
         self.look.eyes.retain(|eye| eye.iter().all(|axis| !axis.is_nan()));
     }
 

@@ -29,8 +29,9 @@ pub(super) fn single(value: f64) -> f32 {
     if value < f64::from(f32::MAX) { value as f32 } else { f32::INFINITY }
 }
 
-/// How much an entity matters by how far it is from the nearest eye, squared; what is not a number, as what is near.
+/// How much an entity matters by how far it is from the nearest eye, squared; where that is not a number, or infinite, as what is near.
 #[inline]
 pub(super) fn importance(squared: f32) -> f32 {
-    1.0 / if squared > NEAR_SQR_M { squared } else { NEAR_SQR_M }
+    let is_far = squared > NEAR_SQR_M && squared < f32::INFINITY;
+    1.0 / if is_far { squared } else { NEAR_SQR_M }
 }

@@ -72,6 +72,9 @@ impl RecentChanges {
         [&mut *moved, fresh, halted, stopped, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
         last_changes.resize(last_changes.len().max(state.versions().slots()), [MaybeTick::NONE; 2]);
+        if state.versions().last_change() <= *since {
+            return;
+        }
         for (version, place) in state.versions().versions().iter().zip(0..) {
             if version.changed <= *since {
                 continue;

@@ -85,6 +85,9 @@ impl ShownRowWriter<'_, '_, '_> {
 
     #[inline]
     fn note_told(&mut self, those: ChunkSlots) {
+        if those.is_empty() {
+            return;
+        }
         let ShownRowWriter { rows, paced, sent, of, .. } = self;
         rows.note_told(those, of.tick, of.changes.resting(those.first));
         paced.note_told(those);

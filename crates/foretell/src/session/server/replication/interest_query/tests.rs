@@ -15,6 +15,12 @@ struct Rock {
     at: [f32; 2],
 }
 
+#[derive(State, Clone, Copy)]
+struct Below {
+    #[state(parent)]
+    of: Entity,
+}
+
 /// Where a rock is and whether it is the viewer's own; `None` for an own one whose place is not a number.
 type Place = (Option<[i8; 2]>, bool);
 
@@ -160,4 +166,46 @@ fn a_row_that_has_the_number_of_one_that_was_in_view_was_not() {
     let there = *state.versions().get(key(2)).expect("it is there");
     assert!(view.has_number(there.slot), "it has the number of the first");
     assert!(!view.has(&there));
+}
+
+/// Looks at everything, by no rules, for one who has seen nothing.
+fn look_at_all(state: &AuthoritativeState) -> InterestQuery {
+    let authority = SharedMode::new(state.schema(), TickRate::default());
+    let (mut grid, mut query, view) = (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
+    grid.update(state, Tick::new(1), Tick::ZERO, 0..state.rows().len());
+    let settings = InterestSettings { interest: Interest::Everything, rules: None };
+    query.look(
+        Viewer { player: ME, seat: Seat::Player, state, authority: &authority, settings, view: &view },
+        &mut grid,
+    );
+    query
+}
+
+#[test]
+fn what_is_below_an_own_entity_with_several_components_is_reached_once() {
+    let mut state = AuthoritativeState::new(&Schema::of::<Rock>().with::<Below>());
+    let of = |nth, owner| Owned { entity: entity(nth), owner };
+    for (nth, owner, parent) in [(0, ME, 2), (1, PlayerId::SERVER, 0), (2, ME, 9)] {
+        state.rows_mut().set(of(nth, owner), &Rock { at: [0.0; 2] });
+        state.rows_mut().set(of(nth, owner), &Below { of: entity(parent) });
+    }
+    state.settle(Tick::new(1));
+    let query = look_at_all(&state);
+    assert_eq!((query.reached().count(), query.rows().len()), (1, 2), "the one that is not the viewer's");
+}
+
+#[test]
+fn what_is_nowhere_matters_as_what_is_near() {
+    let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
+    set(&mut state, &[(Some([0, 0]), true), (None, false), (Some([50, 0]), false)]);
+    state.settle(Tick::new(1));
+    let query = look_at_all(&state);
+    let matters = |nth| {
+        query.importance(0)[state
+            .versions()
+            .get(RowKey { component: ComponentId(0), entity: entity(nth) })
+            .expect("it is there")
+            .slot as usize]
+    };
+    assert_eq!([1, 2].map(matters), [0.0, 2500.0].map(importance));
 }

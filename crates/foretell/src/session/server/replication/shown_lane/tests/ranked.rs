@@ -68,3 +68,14 @@ fn rows_of_a_chunk_that_a_client_has_are_put_together_for_all_who_have_them() {
         scene.lane.acknowledge(AckBits::first(number), at(tick));
     }
 }
+
+#[test]
+fn a_datagram_in_which_nothing_had_room_and_that_is_not_sent_leaves_nothing_behind() {
+    let (mut scene, mut dice) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1));
+    tell_state(&mut scene, &mut dice, [1, 0], |lane, _, _| lane.sort());
+    scene.lane.take_back(1);
+    tell_state(&mut scene, &mut dice, [2, 9000], |lane, _, _| lane.sort());
+    assert!(scene.lane.waiting.is_empty());
+    scene.lane.acknowledge(AckBits::first(0), at(2));
+    assert!(scene.lane.rows.unknown().is_empty(), "all have come");
+}
