@@ -124,7 +124,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/server/inputs",
         layers: &[&["input_arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
     },
-    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["session"]] },
+    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["any_session"]] },
     Folder {
         path: "session/server/replication",
         layers: &[

@@ -6,11 +6,11 @@
 //! shown is what their client would be told, by the same audiences and [rules](crate::InterestRules); but all of it is in their
 //! program's memory, and who changes their program sees it: as in every game in which a player is the host.
 
+mod any_session;
 mod endpoint;
 mod local_player;
 mod seen_states;
-mod session;
 
+pub use any_session::{Session, SessionConfig, Start};
 pub use endpoint::Host;
 pub use local_player::{LocalPlayer, ServerSide};
-pub use session::{Session, SessionConfig, Start};
