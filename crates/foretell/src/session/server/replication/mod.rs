@@ -1,5 +1,6 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
+mod chosen_records;
 mod client_rows;
 mod encoded_rows;
 mod encodings_by_base;

@@ -3,6 +3,7 @@
 //! What is exact makes all of that of one state, by itself or with a snapshot that the client has said to have, so that a join, a
 //! resync and a correction need nothing but the newest one.
 
+use super::chosen_records::ChosenRecords;
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
@@ -12,7 +13,7 @@ use super::interest_query::{InterestQuery, Viewer};
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
 use super::shown_context::{Limits, ShownContext};
-use super::shown_datagram::{RecordToTell, Room, ShownDatagram};
+use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
@@ -68,7 +69,7 @@ pub(crate) struct Replication {
     changes: RecentChanges,
     encoded: EncodedRows,
     /// Rows that are told next.
-    chosen: Vec<RecordToTell>,
+    chosen: ChosenRecords,
     row_rates: RowRates,
     urgency: Urgency,
 }
@@ -84,7 +85,7 @@ impl Replication {
             exact: ExactChoice::default(),
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
-            chosen: Vec::new(),
+            chosen: ChosenRecords::default(),
             row_rates: RowRates::new(schema, rate),
             urgency: Urgency::default(),
         }

@@ -1,29 +1,15 @@
 //! A datagram of shown rows while it is written: as many as have room.
 
-use super::encoded_rows::{EncodedRow, EncodedRows};
+use super::chosen_records::{ChosenRecords, RecordToTell};
+use super::encoded_rows::EncodedRows;
 use super::row_bundles::RowBundle;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_row_head::{RecordHead, RecordsBefore};
+use crate::session::shown_row_head::RecordsBefore;
 use crate::session::stopped_rows::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
-use alloc::vec::Vec;
-
-/// A row as it is told to one client.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RecordToTell {
-    pub head: RecordHead,
-    pub row: EncodedRow,
-}
-
-impl RecordToTell {
-    /// How many bits it mostly takes at most.
-    pub(super) fn bits_usual(&self, codec: &RowCodec) -> usize {
-        self.head.bits_usual(codec) + self.row.bits as usize
-    }
-}
 
 /// How long a datagram may become.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +38,7 @@ pub(super) struct ShownDatagram<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
     /// For what is told next; its memory is used again.
-    pub chosen: &'a mut Vec<RecordToTell>,
+    pub chosen: &'a mut ChosenRecords,
     pub writer: BitWriter<'b>,
     pub room: Room,
     /// Whether nothing of the snapshot itself is left for later datagrams.
@@ -94,7 +80,7 @@ pub(super) struct RecordWriter<'a, 'b> {
     pub codec: &'a RowCodec,
     pub encoded: &'a mut EncodedRows,
     /// For what is told next; its memory is used again.
-    pub chosen: &'a mut Vec<RecordToTell>,
+    pub chosen: &'a mut ChosenRecords,
     bits: BitBatch<'a, 'b>,
     /// How many a row mostly takes that is told against another.
     bits_mostly: u64,

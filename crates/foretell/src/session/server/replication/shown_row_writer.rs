@@ -1,11 +1,12 @@
 //! Rows on their way into a datagram, and what is noted of each that is told: one by one, or those of a chunk together.
 
+use super::chosen_records::{ChosenRecords, RecordToTell};
 use super::client_rows::ClientRows;
 use super::maybe_tick::MaybeTick;
 use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
-use super::shown_datagram::{RecordToTell, RecordWriter};
+use super::shown_datagram::RecordWriter;
 use super::slot_set::{CHUNK, ChunkSlots};
 
 /// Tells rows to one client.
@@ -35,30 +36,22 @@ impl ShownRowWriter<'_, '_, '_> {
         to.encoded.read_ahead(slots.take(count).map(|slot| (slot, rows.has(slot).get())));
     }
 
-    /// Tells those that have room, the first ones, of rows in the order of their numbers. Returns how many.
-    pub fn tell_in_order(&mut self, records: &[RecordToTell]) -> usize {
-        let chunk_of = |record: &RecordToTell| ChunkSlots::one(record.head.slot).first;
-        let mut told = 0;
-        for of_chunk in records.chunk_by(|one, next| chunk_of(one) == chunk_of(next)) {
-            let have_room = of_chunk.iter().take_while(|record| self.to.write(record)).count();
-            let slots = of_chunk[..have_room].iter().map(|record| ChunkSlots::one(record.head.slot));
-            slots.reduce(ChunkSlots::with).into_iter().for_each(|those| self.note_told(those));
-            told += have_room;
-            if have_room < of_chunk.len() {
-                break;
-            }
-        }
-        told
+    /// Tells those that have room, the ones with the lowest numbers. Returns the first one that has none.
+    pub fn tell_chosen(&mut self, chosen: &ChosenRecords) -> Option<u32> {
+        chosen.chunks().find_map(|those| {
+            let told = self.tell_lowest(those, |_, slot| chosen.record(slot));
+            those.without(told).iter().next()
+        })
     }
 
     /// Tells those that have room, the lowest ones: as many as mostly have together, if the client has each of them as it was in some
-    /// state and other clients may have the same, and the rest one by one. Returns how many.
-    pub fn tell_chunk(&mut self, those: ChunkSlots) -> u32 {
+    /// state and other clients may have the same, and the rest one by one. Returns which.
+    pub fn tell_chunk(&mut self, those: ChunkSlots) -> ChunkSlots {
         let together = self.to.lowest_with_room(those);
         if !self.tell_together(together) {
-            return self.tell_each(those);
+            return self.tell_lowest(those, ShownRowWriter::encode);
         }
-        together.count() + self.tell_each(those.without(together))
+        together.with(self.tell_lowest(those.without(together), ShownRowWriter::encode))
     }
 
     /// All of them or none, which is returned.
@@ -94,14 +87,16 @@ impl ShownRowWriter<'_, '_, '_> {
         sent.note_told(those);
     }
 
-    /// One by one.
-    fn tell_each(&mut self, those: ChunkSlots) -> u32 {
-        let has_room = |slot: &u32| {
-            let record = self.encode(*slot);
-            self.to.write(&record)
+    /// One by one, until one has no room. Returns which were told.
+    #[inline]
+    fn tell_lowest(&mut self, those: ChunkSlots, record: impl Fn(&mut Self, u32) -> RecordToTell) -> ChunkSlots {
+        let has_no_room = |slot: &u32| {
+            let record = record(self, *slot);
+            !self.to.write(&record)
         };
-        let told = u32::try_from(those.iter().take_while(has_room).count()).expect("a chunk has few");
-        self.note_told(those.lowest(told));
+        let left = those.iter().find(has_no_room);
+        let told = left.map_or(those, |left| those.below(left));
+        self.note_told(told);
         told
     }
 }

@@ -68,6 +68,12 @@ impl ChunkSlots {
         ChunkSlots { slots: self.slots & !others, ..self }
     }
 
+    /// Those below a number of the chunk.
+    #[inline]
+    pub fn below(self, slot: u32) -> ChunkSlots {
+        ChunkSlots { slots: self.slots & (bit(slot) - 1), ..self }
+    }
+
     /// Those and others of the chunk.
     #[inline]
     pub fn with(self, others: ChunkSlots) -> ChunkSlots {
@@ -243,6 +249,12 @@ impl SlotSet {
         firsts.map(|first| (first, self.block(first))).filter(|(_, slots)| *slots != 0)
     }
 
+    /// Those of each chunk of which it has any, ascending.
+    pub fn chunks(&self) -> impl Iterator<Item = ChunkSlots> {
+        let chunks = (0..).step_by(CHUNK as usize).zip(&self.words);
+        chunks.filter(|(_, word)| **word != 0).map(|(first, word)| ChunkSlots { first, slots: *word })
+    }
+
     /// Which of a chunk it has.
     #[inline]
     pub fn chunk(&self, first: u32) -> ChunkSlots {
@@ -323,6 +335,7 @@ mod tests {
                 let is_meant = slots & 1 << nth > 0;
                 prop_assert_eq!(those.iter().any(|meant| meant == slot), is_meant);
                 prop_assert_eq!(ChunkSlots::one(slot), ChunkSlots { slots: 1 << nth, ..those });
+                prop_assert!(those.below(slot).iter().eq(those.iter().take_while(|other| *other < slot)));
                 if is_meant && are_in & 1 << nth > 0 {
                     expected.insert(slot);
                 } else if is_meant {
@@ -334,6 +347,8 @@ mod tests {
             prop_assert!(low.iter().chain(those.without(low).iter()).eq(those.iter()));
             prop_assert!(set.chunk(those.first).iter().eq(expected.range(those.first..those.first + CHUNK).copied()));
             prop_assert!(set.iter().eq(expected.iter().copied()));
+            prop_assert!(set.chunks().all(|those| !those.is_empty()));
+            prop_assert!(set.chunks().flat_map(ChunkSlots::iter).eq(expected.iter().copied()));
             prop_assert_eq!((set.len(), set.is_empty()), (expected.len(), expected.is_empty()));
             prop_assert!((0..420).all(|slot| set.contains(slot) == expected.contains(&slot)));
             prop_assert_eq!(set.next_from(from), expected.range(from..).next().copied());

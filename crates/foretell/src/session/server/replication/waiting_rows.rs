@@ -1,12 +1,11 @@
 //! The rows that one client is to be told: all in the order of their numbers, or what matters most first.
 
+use super::chosen_records::ChosenRecords;
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
-use super::shown_datagram::RecordToTell;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
 use super::urgency::Ranking;
-use alloc::vec::Vec;
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
@@ -98,8 +97,8 @@ impl WaitingRows {
         while let Some(slot) = self.slots.next_from(next) {
             let those = self.slots.chunk(slot - slot % CHUNK);
             let told = to.tell_chunk(those);
-            self.slots.set_chunk(those.lowest(told), 0);
-            if told < those.count() {
+            self.slots.set_chunk(told, 0);
+            if told != those {
                 return;
             }
             next = those.first + CHUNK;
@@ -111,19 +110,19 @@ impl WaitingRows {
         let mut chosen = core::mem::take(to.to.chosen);
         while !self.ranking.slots.is_empty() {
             self.choose(to, &mut chosen);
-            let (told, left) = chosen.split_at(to.tell_in_order(&chosen));
-            told.iter().for_each(|record| self.slots.remove(record.head.slot));
-            self.ranking.slots.truncate(self.ranking.slots.len() - chosen.len());
-            self.ranking.slots.extend(left.iter().rev().map(|record| record.head.slot));
-            if !left.is_empty() {
+            let left = to.tell_chosen(&chosen);
+            let are_told = |slot: &mut u32| left.is_none_or(|left| *slot < left);
+            let first = self.ranking.slots.len() - chosen.len();
+            self.ranking.slots.extract_if(first.., are_told).for_each(|slot| self.slots.remove(slot));
+            if left.is_some() {
                 break;
             }
         }
         *to.to.chosen = chosen;
     }
 
-    /// Encodes what matters most and mostly has room together, at least one, in the order of its numbers.
-    fn choose(&self, to: &mut ShownRowWriter<'_, '_, '_>, chosen: &mut Vec<RecordToTell>) {
+    /// Encodes what matters most and mostly has room together, at least one.
+    fn choose(&self, to: &mut ShownRowWriter<'_, '_, '_>, chosen: &mut ChosenRecords) {
         to.read_ahead(self.ranking.slots.iter().rev().copied());
         chosen.clear();
         let mut bits = 0;
@@ -135,6 +134,5 @@ impl WaitingRows {
             }
             chosen.push(record);
         }
-        chosen.sort_unstable_by_key(|record| record.head.slot);
     }
 }

@@ -6,6 +6,7 @@ use crate::session::row_codec::RowCodec;
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::SharedMode;
+use crate::session::server::replication::chosen_records::ChosenRecords;
 use crate::session::server::replication::encoded_rows::EncodedRows;
 use crate::session::server::replication::entities_in_view::EntitiesInView;
 use crate::session::server::replication::entity_grid::EntityGrid;
@@ -329,11 +330,9 @@ impl Scene {
                 let mut bytes = Vec::new();
                 let (codec, encoded, writer) = (&self.codec, &mut self.encoded, BitWriter::new(&mut bytes));
                 let room = Room::new(self.scale.bits_max, false);
-                lane.write(
-                    &of,
-                    number,
-                    &mut ShownDatagram { codec, encoded, chosen: &mut Vec::new(), writer, room, is_last: true },
-                );
+                let chosen = &mut ChosenRecords::default();
+                let mut to = ShownDatagram { codec, encoded, chosen, writer, room, is_last: true };
+                lane.write(&of, number, &mut to);
                 bytes
             };
             let bytes = write(lane);

@@ -20,11 +20,9 @@ fn tell_state(
     let (number, mut bytes) = (lane.next_number(), Vec::new());
     let room = Room::new(bits_max as usize, false);
     let writer = BitWriter::new(&mut bytes);
-    lane.write(
-        &of,
-        number,
-        &mut ShownDatagram { codec, encoded, chosen: &mut Vec::new(), writer, room, is_last: true },
-    );
+    let chosen = &mut ChosenRecords::default();
+    let mut to = ShownDatagram { codec, encoded, chosen, writer, room, is_last: true };
+    lane.write(&of, number, &mut to);
     lane.note_sent(number, bytes.len(), at(tick));
 }
 
@@ -78,4 +76,17 @@ fn a_datagram_in_which_nothing_had_room_and_that_is_not_sent_leaves_nothing_behi
     assert!(scene.lane.waiting.is_empty());
     scene.lane.acknowledge(AckBits::first(0), at(2));
     assert!(scene.lane.rows.unknown().is_empty(), "all have come");
+}
+
+#[test]
+fn what_has_no_room_waits_on_and_keeps_its_place_in_the_ranking() {
+    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
+    let mut ranked = Vec::new();
+    tell_state(&mut scene, &mut dice, [1, 10], |lane, _, of| {
+        lane.rank(of, &mut urgency, 1000);
+        ranked.clone_from(&lane.waiting.ranking_of_all().1.slots);
+    });
+    let (waiting, ranking) = scene.lane.waiting.ranking_of_all();
+    assert!(!ranked.is_empty());
+    assert_eq!((&ranking.slots, waiting.len()), (&ranked, ranked.len()));
 }
