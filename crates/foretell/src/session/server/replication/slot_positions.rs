@@ -1,9 +1,10 @@
 //! Where the entities of a state are; made once for all clients.
 
+use super::entity_grid::position;
 use super::slot_set::{BLOCK, block};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{Audience, Meaning};
+use crate::world::{Audience, Row, Schema};
 use alloc::vec::Vec;
 
 /// Where the entities of a state are, by the numbers of their rows; made once for all clients.
@@ -25,12 +26,12 @@ impl SlotPositions {
             axis.clear();
             axis.resize(versions.slots().next_multiple_of(BLOCK as usize), f64::NAN);
         }
-        for (row, version) in state.rows().iter().zip(versions.versions()) {
-            let component = state.schema().component(row.component);
-            let place =
-                component.field(Meaning::Position, row.words).filter(|_| component.audience() != Audience::Owner);
-            let Some((column, words)) = place else { continue };
-            let at: [f64; 3] = column.lanes(words);
+        let rows = state.rows();
+        for (row, version) in rows.iter().zip(versions.versions()) {
+            // A component without a position is where the others of its entity are.
+            let place = shown_position(state.schema(), row)
+                .or_else(|| rows.of(row.entity).find_map(|other| shown_position(state.schema(), other)));
+            let Some(at) = place else { continue };
             self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
         }
         // What is below another is where that is, with all of its components.
@@ -52,4 +53,10 @@ impl SlotPositions {
     pub(super) fn block(&self, first: u32) -> [&[f64; BLOCK as usize]; 3] {
         [0, 1, 2].map(|axis| block(&self.axes[axis], first))
     }
+}
+
+/// Where a row says that its entity is, if not only its owner may know that.
+fn shown_position(schema: &Schema, row: Row<'_>) -> Option<[f64; 3]> {
+    let is_shown = schema.component(row.component).audience() != Audience::Owner;
+    is_shown.then(|| position(schema, row)).flatten()
 }

@@ -101,8 +101,13 @@ impl Urgency {
         positions.update(of.state, of.tick);
         own.clear();
         let versions = of.state.versions();
-        own.extend(versions.of_owner(of.player).map(|place| positions.at(versions.versions()[place].slot)));
-        own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
+        for place in versions.of_owner(of.player) {
+            let at = positions.at(versions.versions()[place].slot);
+            // All components of an entity are in one place.
+            if at.iter().all(|axis| !axis.is_nan()) && !own.contains(&at) {
+                own.push(at);
+            }
+        }
     }
 
     /// How much the rows of a block matter. What is nowhere matters as what is near.
@@ -161,7 +166,7 @@ mod tests {
     use crate::session::row_rates::RowRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
-    use crate::world::{ComponentId, Entity, Owned, PlayerId, RowKey, Schema};
+    use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
     use foretell::State;
     use proptest::prelude::*;
 
@@ -277,6 +282,40 @@ mod tests {
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
         let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
         assert_eq!(slots.map(|slot| urgency.importance(0)[slot as usize]).collect::<Vec<_>>(), [importance(0.0); 3]);
+    }
+
+    #[derive(State, Clone, Copy)]
+    struct Health {
+        left: u8,
+    }
+
+    #[test]
+    fn all_components_of_an_entity_matter_by_where_it_is() {
+        let mut state = AuthoritativeState::new(&Schema::of::<Health>().with::<Rock>());
+        let rows = state.rows_mut();
+        for (nth, at, owner) in [(0, 0.0, ME), (1, 8.0, PlayerId::SERVER), (2, 80.0, PlayerId::SERVER)] {
+            let of = Owned { entity: key(nth).entity, owner };
+            rows.set(of, &Rock { at: [at, 0.0] });
+            rows.set(of, &Health { left: 1 });
+        }
+        state.settle(Tick::new(1));
+        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
+        let shown = ShownContext {
+            player: ME,
+            tick: NOW,
+            state: &state,
+            changes: &changes,
+            row_rates: &row_rates,
+            limits: None,
+        };
+        let mut urgency = Urgency::default();
+        urgency.look(&shown);
+        assert_eq!(urgency.own, [[0.0; 3]]);
+        let of_row = |row: Row<'_>| urgency.importance(0)[state.versions().get(row.key()).unwrap().slot as usize];
+        for (nth, away) in [(1, 8.0_f32), (2, 80.0)] {
+            let found: Vec<_> = state.rows().of(key(nth).entity).map(of_row).collect();
+            assert_eq!(found, [importance(away * away); 2]);
+        }
     }
 
     #[test]
