@@ -250,6 +250,15 @@ mod tests {
         assert_eq!(ranked(&scene(&rocks), 6, 0.0), [2, 1, 3, 6, 5, 4]);
     }
 
+    /// How it is after a look at where everything is.
+    fn look_at(state: &AuthoritativeState) -> Urgency {
+        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
+        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
+        let mut urgency = Urgency::default();
+        urgency.look(&of);
+        urgency
+    }
+
     #[derive(State, Clone, Copy)]
     struct Below {
         #[state(parent)]
@@ -268,17 +277,7 @@ mod tests {
         let on = Below { of: key(1).entity };
         [(0, ME), (2, PlayerId::SERVER)].into_iter().for_each(|(nth, owner)| rows.set(of(nth, owner), &on));
         state.settle(Tick::new(1));
-        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
-        let shown = ShownContext {
-            player: ME,
-            tick: NOW,
-            state: &state,
-            changes: &changes,
-            row_rates: &row_rates,
-            limits: None,
-        };
-        let mut urgency = Urgency::default();
-        urgency.look(&shown);
+        let urgency = look_at(&state);
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
         let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
         assert_eq!(slots.map(|slot| urgency.importance(0)[slot as usize]).collect::<Vec<_>>(), [importance(0.0); 3]);
@@ -299,17 +298,7 @@ mod tests {
             rows.set(of, &Health { left: 1 });
         }
         state.settle(Tick::new(1));
-        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
-        let shown = ShownContext {
-            player: ME,
-            tick: NOW,
-            state: &state,
-            changes: &changes,
-            row_rates: &row_rates,
-            limits: None,
-        };
-        let mut urgency = Urgency::default();
-        urgency.look(&shown);
+        let urgency = look_at(&state);
         assert_eq!(urgency.own, [[0.0; 3]]);
         let of_row = |row: Row<'_>| urgency.importance(0)[state.versions().get(row.key()).unwrap().slot as usize];
         for (nth, away) in [(1, 8.0_f32), (2, 80.0)] {
