@@ -4,7 +4,7 @@ use super::entity_grid::position;
 use super::slot_set::{BLOCK, block};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{Audience, Row, Schema};
+use crate::world::{Audience, ComponentId, Entity, Meaning, RowKey};
 use alloc::vec::Vec;
 
 /// Where the entities of a state are, by the numbers of their rows; made once for all clients.
@@ -26,12 +26,13 @@ impl SlotPositions {
             axis.clear();
             axis.resize(versions.slots().next_multiple_of(BLOCK as usize), f64::NAN);
         }
-        let rows = state.rows();
-        for (row, version) in rows.iter().zip(versions.versions()) {
-            // A component without a position is where the others of its entity are.
-            let place = shown_position(state.schema(), row)
-                .or_else(|| rows.of(row.entity).find_map(|other| shown_position(state.schema(), other)));
-            let Some(at) = place else { continue };
+        for (row, version) in state.rows().iter().zip(versions.versions()) {
+            let component = state.schema().component(row.component);
+            let place = position(state.schema(), row).filter(|_| component.audience() != Audience::Owner);
+            let is_told = component.audience().includes_others();
+            let Some(at) = place.or_else(|| is_told.then(|| known_position(state, row.entity)).flatten()) else {
+                continue;
+            };
             self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
         }
         // What is below another is where that is, with all of its components.
@@ -55,8 +56,16 @@ impl SlotPositions {
     }
 }
 
-/// Where a row says that its entity is, if not only its owner may know that.
-fn shown_position(schema: &Schema, row: Row<'_>) -> Option<[f64; 3]> {
-    let is_shown = schema.component(row.component).audience() != Audience::Owner;
-    is_shown.then(|| position(schema, row)).flatten()
+/// Where an entity is by one of its components, if all others may know that: how often something is told tells of it.
+fn known_position(state: &AuthoritativeState, entity: Entity) -> Option<[f64; 3]> {
+    let schema = state.schema();
+    let is_known = |id: &ComponentId| {
+        let component = schema.component(*id);
+        component.audience().includes_others() && component.nth(Meaning::Position, 0).is_some()
+    };
+    schema.ids().filter(is_known).find_map(|component| {
+        let words = state.rows().words(RowKey { component, entity })?;
+        let (column, words) = schema.component(component).field(Meaning::Position, words)?;
+        Some(column.lanes(words))
+    })
 }

@@ -5,6 +5,7 @@ use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
 use super::slot_set::{BLOCK, SlotSet};
+use crate::world::{Meaning, Row};
 use alloc::vec::Vec;
 
 /// From this age on it counts more and more how old something is, and less how near.
@@ -101,13 +102,14 @@ impl Urgency {
         positions.update(of.state, of.tick);
         own.clear();
         let versions = of.state.versions();
-        for place in versions.of_owner(of.player) {
-            let at = positions.at(versions.versions()[place].slot);
-            // All components of an entity are in one place.
-            if at.iter().all(|axis| !axis.is_nan()) && !own.contains(&at) {
-                own.push(at);
-            }
-        }
+        // A component without a position is where another of its entity is, or the root of that.
+        let is_eye = |row: Row<'_>| {
+            let has_position = of.state.schema().component(row.component).nth(Meaning::Position, 0).is_some();
+            has_position || of.state.parents().root(row.entity).is_some()
+        };
+        let eyes = versions.of_owner(of.player).filter(|place| is_eye(of.state.rows().nth(*place)));
+        own.extend(eyes.map(|place| positions.at(versions.versions()[place].slot)));
+        own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
     }
 
     /// How much the rows of a block matter. What is nowhere matters as what is near.
@@ -166,7 +168,7 @@ mod tests {
     use crate::session::row_rates::RowRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
-    use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
+    use crate::world::{ComponentId, Entity, Group, Owned, PlayerId, Row, RowKey, Schema};
     use foretell::State;
     use proptest::prelude::*;
 
@@ -288,23 +290,34 @@ mod tests {
         left: u8,
     }
 
+    #[derive(State, Clone, Copy)]
+    #[state(audience = group(Group(1)))]
+    struct Camp {
+        #[state(position)]
+        at: [f32; 2],
+    }
+
     #[test]
-    fn all_components_of_an_entity_matter_by_where_it_is() {
-        let mut state = AuthoritativeState::new(&Schema::of::<Health>().with::<Rock>());
+    fn all_components_of_an_entity_matter_by_where_it_is_if_all_may_know_that() {
+        let mut state = AuthoritativeState::new(&Schema::of::<Health>().with::<Rock>().with::<Camp>());
         let rows = state.rows_mut();
         for (nth, at, owner) in [(0, 0.0, ME), (1, 8.0, PlayerId::SERVER), (2, 80.0, PlayerId::SERVER)] {
             let of = Owned { entity: key(nth).entity, owner };
             rows.set(of, &Rock { at: [at, 0.0] });
             rows.set(of, &Health { left: 1 });
         }
+        let hidden = Owned { entity: key(3).entity, owner: PlayerId::SERVER };
+        rows.set(hidden, &Camp { at: [500.0, 0.0] });
+        rows.set(hidden, &Health { left: 1 });
         state.settle(Tick::new(1));
         let urgency = look_at(&state);
         assert_eq!(urgency.own, [[0.0; 3]]);
         let of_row = |row: Row<'_>| urgency.importance(0)[state.versions().get(row.key()).unwrap().slot as usize];
+        let of_entity = |nth: u16| state.rows().of(key(nth).entity).map(of_row).collect::<Vec<_>>();
         for (nth, away) in [(1, 8.0_f32), (2, 80.0)] {
-            let found: Vec<_> = state.rows().of(key(nth).entity).map(of_row).collect();
-            assert_eq!(found, [importance(away * away); 2]);
+            assert_eq!(of_entity(nth), [importance(away * away); 2]);
         }
+        assert_eq!(of_entity(3).first(), Some(&importance(0.0)));
     }
 
     #[test]

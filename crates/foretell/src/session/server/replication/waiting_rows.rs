@@ -11,7 +11,7 @@ use super::urgency::Ranking;
 #[derive(Clone, Debug)]
 pub(super) struct WaitingRows {
     slots: SlotSet,
-    /// The same, where what is told first is what matters most: that stands last. Otherwise nothing.
+    /// Those of them that are urgent enough, where what matters most is told first: that stands last. Otherwise nothing.
     ranking: Ranking,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
