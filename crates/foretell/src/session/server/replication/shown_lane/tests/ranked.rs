@@ -90,3 +90,26 @@ fn what_has_no_room_waits_on_and_keeps_its_place_in_the_ranking() {
     assert!(!ranked.is_empty());
     assert_eq!((&ranking.slots, waiting.len()), (&ranked, ranked.len()));
 }
+
+/// Numbers that are farther apart than a short gap reaches take more bits than rows mostly do, so not all that was chosen has room.
+#[test]
+fn of_rows_that_are_longer_than_was_thought_the_ones_without_room_keep_their_order() {
+    let (sparse, count) = (Scale { rows: 30_000, ..MANY }, 24);
+    let order: Vec<u32> = (0..count).map(|nth| 1_200 * (7 * nth % count)).collect();
+    let mut passed_over_max = 0;
+    for bits_max in (1_000..2_000).step_by(40) {
+        let (mut scene, mut dice, mut urgency) =
+            (Scene::of(&Schema::of::<Float>(), sparse), Dice(1), Urgency::default());
+        tell_state(&mut scene, &mut dice, [1, bits_max], |lane, _, of| {
+            (0..sparse.rows.into()).filter(|slot| !order.contains(slot)).for_each(|slot| lane.waiting.remove(slot));
+            lane.rank(of, &mut urgency, 1000);
+            lane.waiting.ranking_of_all().1.slots = order.clone();
+        });
+        let (waiting, ranking) = scene.lane.waiting.ranking_of_all();
+        assert_eq!(ranking.slots, order.iter().copied().filter(|slot| waiting.contains(*slot)).collect::<Vec<_>>());
+        // Of those that were chosen the ones with the lowest numbers are told.
+        let passed_over = ranking.slots.iter().zip(&order).skip_while(|(left, other)| left == other).count();
+        passed_over_max = passed_over_max.max(passed_over);
+    }
+    assert!(passed_over_max > 1);
+}
