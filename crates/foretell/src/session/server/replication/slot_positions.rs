@@ -27,12 +27,12 @@ impl SlotPositions {
             axis.resize(versions.slots().next_multiple_of(BLOCK as usize), f64::NAN);
         }
         for (row, version) in state.rows().iter().zip(versions.versions()) {
-            let component = state.schema().component(row.component);
-            let place = position(state.schema(), row).filter(|_| component.audience() != Audience::Owner);
-            let is_told = component.audience().includes_others();
-            let Some(at) = place.or_else(|| is_told.then(|| known_position(state, row.entity)).flatten()) else {
+            if state.schema().component(row.component).audience() == Audience::Owner {
                 continue;
-            };
+            }
+            // A component without a position is where the others of its entity are.
+            let place = position(state.schema(), row).or_else(|| known_position(state, row.entity));
+            let Some(at) = place else { continue };
             self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
         }
         // What is below another is where that is, with all of its components.
@@ -63,9 +63,6 @@ fn known_position(state: &AuthoritativeState, entity: Entity) -> Option<[f64; 3]
         let component = schema.component(*id);
         component.audience().includes_others() && component.nth(Meaning::Position, 0).is_some()
     };
-    schema.ids().filter(is_known).find_map(|component| {
-        let words = state.rows().words(RowKey { component, entity })?;
-        let (column, words) = schema.component(component).field(Meaning::Position, words)?;
-        Some(column.lanes(words))
-    })
+    let mut rows = schema.ids().filter(is_known).filter_map(|component| state.rows().get(RowKey { component, entity }));
+    rows.find_map(|row| position(schema, row))
 }
