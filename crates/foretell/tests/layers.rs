@@ -16,7 +16,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "correction_causes", "curves_by_entity", "join_request", "resimulation_budget"],
+            &["initial_capacity", "correction_causes", "curve_choices", "join_request", "resimulation_budget"],
             &["config", "snapshots"],
             &["stats"],
             &["update_report", "handshake", "link", "game_settings"],

@@ -6,12 +6,12 @@
 mod changes_to_others;
 mod checkpoint_ring;
 mod checkpoints;
-mod client_past;
 mod expected_rollbacks;
-mod history;
-mod known_inputs;
+mod input_history;
 mod others_inputs;
-mod resimulation;
+mod others_past;
+mod resimulation_progress;
+mod state_history;
 mod step_messages;
 #[cfg(test)]
 mod test_world;
@@ -19,6 +19,6 @@ mod timeline;
 mod world_driver;
 
 pub(crate) use changes_to_others::{ChangedRow, FoundChanges, PredictedChange};
-pub use known_inputs::INPUTS_KEPT;
+pub use input_history::INPUTS_KEPT;
 pub use others_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -2,10 +2,10 @@
 
 use super::changes_to_others::{ChangesToOthers, FoundChanges};
 use super::checkpoints::{Checkpoints, Purpose};
-use super::history::History;
-use super::known_inputs::{KnownInputs, Outdated, others};
+use super::input_history::{InputHistory, Outdated, others};
 use super::others_inputs::RelayedInput;
-use super::resimulation::Resimulation;
+use super::resimulation_progress::ResimulationProgress;
+use super::state_history::StateHistory;
 use super::step_messages::StepMessages;
 use super::world_driver::WorldDriver;
 use crate::time::{Tick, TickRate};
@@ -20,13 +20,13 @@ use alloc::vec::Vec;
 /// is saved, or the world holds it. The next re-simulated tick is not older, or lies on the side: one that takes long enough
 /// may be left behind.
 pub struct Timeline<W: World> {
-    history: History<W::Input>,
-    inputs: KnownInputs<W::Input>,
+    history: StateHistory<W::Input>,
+    inputs: InputHistory<W::Input>,
     messages: StepMessages,
     checkpoints: Checkpoints<W::Saved>,
     /// Where the caller's world is.
     cursor: WorldDriver,
-    resimulation: Resimulation,
+    resimulation: ResimulationProgress,
 }
 
 impl<W: World> Timeline<W> {
@@ -37,12 +37,12 @@ impl<W: World> Timeline<W> {
     pub fn new(schema: &Schema, player: PlayerId, rate: TickRate, horizon: u32, checkpoint_every: u32) -> Timeline<W> {
         let horizon = horizon.max(1);
         Timeline {
-            history: History::new(schema, horizon),
-            inputs: KnownInputs::new(horizon, rate),
+            history: StateHistory::new(schema, horizon),
+            inputs: InputHistory::new(horizon, rate),
             messages: StepMessages::default(),
             checkpoints: Checkpoints::new(checkpoint_every, horizon),
             cursor: WorldDriver::new(schema, player, rate),
-            resimulation: Resimulation::none(),
+            resimulation: ResimulationProgress::none(),
         }
     }
 

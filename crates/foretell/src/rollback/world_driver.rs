@@ -1,8 +1,8 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::changes_to_others::ChangesToOthers;
-use super::client_past::ClientPast;
-use super::history::{History, Slot};
+use super::others_past::OthersPast;
+use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
@@ -148,7 +148,7 @@ impl WorldDriver {
         &mut self,
         world: &mut W,
         tick: Tick,
-        history: &History<W::Input>,
+        history: &StateHistory<W::Input>,
         messages: &[ReceivedMessage],
     ) {
         let Slot { given, proxies, .. } = history.slot(tick);
@@ -167,8 +167,8 @@ impl WorldDriver {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> ClientPast<'a> {
-        ClientPast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersPast<'a> {
+        OthersPast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

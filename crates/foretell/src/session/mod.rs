@@ -10,7 +10,6 @@ pub mod host;
 pub mod server;
 
 mod ack_bits;
-mod allowance;
 mod authority_codec;
 mod curves;
 mod datagram;
@@ -30,6 +29,7 @@ mod relay_codec;
 mod row_codec;
 mod row_rates;
 mod rules;
+mod send_allowance;
 mod send_window;
 mod shown_bases;
 mod shown_codec;

@@ -1,7 +1,7 @@
 //! Tests of what is known of the caller's world.
 
 use super::*;
-use crate::rollback::known_inputs::KnownInputs;
+use crate::rollback::input_history::InputHistory;
 use crate::rollback::test_world::{ME, MINE, Marble, Marbles, Push, THEIRS, places, rows};
 use crate::world::{InputStatus, Owned, PlayerInput};
 
@@ -11,7 +11,7 @@ const HORIZON: u32 = 16;
 struct Played {
     world: Marbles,
     cursor: WorldDriver,
-    history: History<Push>,
+    history: StateHistory<Push>,
     /// The rows of others, with what has changed since the tick before.
     proxies: Rows,
 }
@@ -23,7 +23,7 @@ impl Played {
         let mut world = Marbles::default();
         world.marbles.insert(MINE, Marble { at: 0 });
         let cursor = WorldDriver::new(&schema, ME, TickRate::default());
-        let (history, proxies) = (History::new(&schema, HORIZON), Rows::new(&schema));
+        let (history, proxies) = (StateHistory::new(&schema, HORIZON), Rows::new(&schema));
         let mut played = Played { world, cursor, history, proxies };
         played.history.begin(Tick::ZERO);
         played.cursor.begin(&mut played.world, Tick::ZERO);
@@ -39,7 +39,7 @@ impl Played {
     /// The step of a tick, before which their marble is said to be there, or where it was.
     fn step(&mut self, tick: u32, theirs: Option<i32>) {
         let tick = Tick::new(tick);
-        let mut inputs = KnownInputs::new(HORIZON, TickRate::default());
+        let mut inputs = InputHistory::new(HORIZON, TickRate::default());
         let input = PlayerInput { player: ME, input: Push::of(1), status: InputStatus::Received, presented: None };
         inputs.give(tick, input);
         let slot = self.history.slot_mut(tick);

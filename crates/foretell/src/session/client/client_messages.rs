@@ -1,10 +1,10 @@
 //! The client's messages: both ways, and how much of them may go up.
 
 use super::game_settings::GameSettings;
-use crate::session::allowance::{Allowance, Budget};
 use crate::session::messages::{
     Inbox, MessageExchange, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending,
 };
+use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
@@ -19,13 +19,13 @@ const LEAST: u32 = 1000;
 /// Lives as long as the session.
 pub(super) struct ClientMessages {
     exchange: MessageExchange,
-    allowance: Allowance,
+    allowance: SendAllowance,
 }
 
 impl ClientMessages {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> ClientMessages {
-        ClientMessages { exchange: MessageExchange::of_client(messages, begins.get()), allowance: Allowance::new() }
+        ClientMessages { exchange: MessageExchange::of_client(messages, begins.get()), allowance: SendAllowance::new() }
     }
 
     pub(super) fn stats(&self) -> MessageStats {

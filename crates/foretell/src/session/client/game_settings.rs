@@ -2,7 +2,7 @@
 //! update.
 
 use super::config::{ClientConfig, Predict};
-use super::curves_by_entity::Curves;
+use super::curve_choices::CurveChoices;
 use crate::session::Rules;
 use crate::session::authority_codec::AuthorityCodec;
 use crate::session::curves::RowBuffer;
@@ -33,7 +33,7 @@ pub(super) struct GameSettings {
     /// The same for single entities.
     pub entities: EntityMap<EntityMode>,
     /// By which curves others are to be shown.
-    pub curves: Curves,
+    pub curves: CurveChoices,
     /// How many bits each word of an input has.
     pub input_widths: Vec<u8>,
     pub authority_codec: AuthorityCodec,
@@ -46,7 +46,7 @@ impl GameSettings {
             seat,
             players: Vec::new(),
             entities: EntityMap::new(),
-            curves: Curves::new(config.curve),
+            curves: CurveChoices::new(config.curve),
             input_widths: word_bits(I::columns().iter()),
             authority_codec: AuthorityCodec::new(rules.schema.components(), &rows),
             config,

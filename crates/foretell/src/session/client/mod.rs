@@ -8,7 +8,7 @@ mod client_world;
 mod config;
 mod connection_state;
 mod correction_causes;
-mod curves_by_entity;
+mod curve_choices;
 mod endpoint;
 mod game_settings;
 mod handshake;

@@ -6,8 +6,8 @@ use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::write_piece;
 use crate::session::ack_bits::AckBits;
-use crate::session::allowance::Allowance;
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
+use crate::session::send_allowance::SendAllowance;
 use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
@@ -203,7 +203,7 @@ impl MessageExchange {
     }
 
     /// Sends what may be sent now, and what the other end has to know. Returns how many bytes those are.
-    pub(crate) fn send(&mut self, sending: Sending<'_>, allowance: &mut Allowance, outbox: &mut Outbox) -> u64 {
+    pub(crate) fn send(&mut self, sending: Sending<'_>, allowance: &mut SendAllowance, outbox: &mut Outbox) -> u64 {
         let now = sending.now;
         let Some(opening) = self.opening else { return 0 };
         let MessageExchange { in_flight, outgoing, stats, .. } = self;

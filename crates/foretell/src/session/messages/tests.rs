@@ -5,8 +5,8 @@ use super::message_exchange::{Inbox, MessageExchange, Sending};
 use super::messages_head::{MessagesDatagram, MessagesHead};
 use super::outgoing::{Outgoing, SendError};
 use super::piece::{PIECE_BYTES, Piece, PieceName};
-use crate::session::allowance::{Allowance, Budget};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
+use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::{Outbox, PeerId};
 use crate::time::Instant;
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -45,7 +45,7 @@ fn content(number: u32, length: usize) -> Vec<u8> {
 /// One end: what it sends, and what has come to it by kind.
 struct End {
     exchange: MessageExchange,
-    allowance: Allowance,
+    allowance: SendAllowance,
     inbox: Vec<ReceivedMessage>,
     sent: [u32; KINDS],
     come: [Vec<u32>; KINDS],
@@ -54,7 +54,7 @@ struct End {
 impl End {
     fn new(exchange: MessageExchange) -> End {
         let come = core::array::from_fn(|_| Vec::new());
-        End { exchange, allowance: Allowance::new(), inbox: Vec::new(), sent: [0; KINDS], come }
+        End { exchange, allowance: SendAllowance::new(), inbox: Vec::new(), sent: [0; KINDS], come }
     }
 
     fn send(&mut self, kind: usize, length: usize) -> Result<(), SendError> {

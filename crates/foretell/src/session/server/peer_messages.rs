@@ -2,8 +2,8 @@
 
 use super::config::ServerConfig;
 use crate::session::Outbox;
-use crate::session::allowance::Allowance;
 use crate::session::messages::{Inbox, MessageExchange, MessageStats, MessagesDatagram, SendError, Sending};
+use crate::session::send_allowance::SendAllowance;
 use crate::session::send_window::Fates;
 use crate::time::Instant;
 use crate::wire::Malformed;
@@ -122,7 +122,7 @@ impl PeerMessages {
     }
 
     /// Sends what may be sent now. Returns how many bytes those are.
-    pub fn send(&mut self, sending: Sending<'_>, allowance: &mut Allowance, outbox: &mut Outbox) -> u64 {
+    pub fn send(&mut self, sending: Sending<'_>, allowance: &mut SendAllowance, outbox: &mut Outbox) -> u64 {
         self.exchange.send(sending, allowance, outbox)
     }
 }

@@ -12,8 +12,8 @@ use super::replication::{Form, InterestSettings, Receiver, Replication, Snapshot
 use super::tick_schedule::TickSchedule;
 use super::update_log::UpdateLog;
 use super::update_report::ServerEvent;
-use crate::session::allowance::Budget;
 use crate::session::messages::Sending;
+use crate::session::send_allowance::Budget;
 use crate::session::snapshot_head::{SnapshotHead, SnapshotTiming};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};

@@ -3,7 +3,7 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use crate::session::client::curves_by_entity::Curves;
+use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;
@@ -180,7 +180,7 @@ impl<'a> ComponentSamples<'a> {
     }
 
     /// The same, but for those that by none of the curves are [bent](Self::is_bent), as is soon seen.
-    pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &Curves) -> impl Iterator<Item = usize> + use<'a> {
+    pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &CurveChoices) -> impl Iterator<Item = usize> + use<'a> {
         let by_neighbours = curves.any(|curve| curve.goes_by_neighbours(self.schema));
         self.tracks.perhaps_bent_since(self.component, self.samples.at, self.since(seen, by_neighbours))
     }

@@ -8,7 +8,7 @@ use super::remote_playback::RemotePlayback;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::session::client::curves_by_entity::Curves;
+use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::game_settings::{GameSettings, Moment};
 use crate::session::client::snapshots::{KnownIn, Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
@@ -82,7 +82,7 @@ impl Presentation {
 
     /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
     /// curves `wanted`.
-    pub(crate) fn hide_changes<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &Curves) {
+    pub(crate) fn hide_changes<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &CurveChoices) {
         self.remote.hide_changes(sources, wanted, &mut self.offsets);
     }
 

@@ -12,7 +12,7 @@ use super::playout_samples::{ComponentSamples, Pace, PlayoutSamples, RemoteRow, 
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::rollback::Timeline;
-use crate::session::client::curves_by_entity::Curves;
+use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
 use crate::session::curves::{RowBuffer, velocity_of};
@@ -25,7 +25,7 @@ pub(crate) struct RemotePlayback {
     pub playout: Playout,
     rate: TickRate,
     /// By which curves they were shown in the last update, and by which states.
-    pub curves: Curves,
+    pub curves: CurveChoices,
     seen: Option<Seen>,
     followers: Followers,
     /// Their rows at the cursor, written before each step.
@@ -41,7 +41,7 @@ impl RemotePlayback {
         RemotePlayback {
             playout: Playout::new(rate),
             rate,
-            curves: Curves::new(curve),
+            curves: CurveChoices::new(curve),
             seen: None,
             followers: Followers::new(),
             proxies: Rows::new(schema),
@@ -104,7 +104,7 @@ impl RemotePlayback {
     pub(crate) fn hide_changes<W: World>(
         &mut self,
         sources: &Sources<'_, W>,
-        wanted: &Curves,
+        wanted: &CurveChoices,
         offsets: &mut ErrorOffsets,
     ) {
         let Some(remote) = self.samples(sources) else { return };

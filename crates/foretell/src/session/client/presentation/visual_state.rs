@@ -7,7 +7,7 @@ use crate::motion::Pose;
 use crate::rollback::Timeline;
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::ClientConfig;
-use crate::session::client::curves_by_entity::Curves;
+use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::game_settings::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
@@ -57,7 +57,7 @@ pub(crate) struct HeldShown {
 pub(crate) struct VisualState<'a, W: World> {
     pub sources: &'a Sources<'a, W>,
     pub remote: Option<PlayoutSamples<'a>>,
-    pub curves: &'a Curves,
+    pub curves: &'a CurveChoices,
     pub followers: &'a Followers,
 }
 

@@ -9,7 +9,7 @@ use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
 use crate::session::ack_bits::AckBits;
-use crate::session::allowance::{Allowance, Budget};
+use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
@@ -39,7 +39,7 @@ pub(crate) struct Replica {
     repeats: u8,
     /// What it shows of others.
     pub(super) shown: ShownLane,
-    pub(super) allowance: Allowance,
+    pub(super) allowance: SendAllowance,
     /// How far around its own entities it is told those of others exactly, in metres, 0 wherever they are; `None` where it is not.
     exact_within_m: Option<u32>,
     /// Which of them it is.
@@ -63,7 +63,7 @@ impl Replica {
             newest_sent: None,
             repeats: 0,
             shown: ShownLane::new(),
-            allowance: Allowance::new(),
+            allowance: SendAllowance::new(),
             exact_within_m: None,
             exact: ExactRows::default(),
             view: None,
@@ -77,7 +77,7 @@ impl Replica {
     pub(crate) fn forget(&mut self) {
         self.sent.forget();
         self.shown.begin_anew();
-        self.allowance = Allowance::new();
+        self.allowance = SendAllowance::new();
     }
 
     /// The client says in its newest datagram how far around its own entities it predicts those of others.
@@ -102,7 +102,7 @@ impl Replica {
     }
 
     /// How much may be sent.
-    pub(crate) fn allowance(&mut self) -> &mut Allowance {
+    pub(crate) fn allowance(&mut self) -> &mut SendAllowance {
         &mut self.allowance
     }
 

@@ -63,7 +63,7 @@ impl Outdated {
 }
 
 /// What is known of the inputs of all players, by tick, and of canonical ticks.
-pub(super) struct KnownInputs<I> {
+pub(super) struct InputHistory<I> {
     own: TickRing<PlayerInput<I>>,
     others: OthersInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.
@@ -74,10 +74,10 @@ pub(super) struct KnownInputs<I> {
     news: bool,
 }
 
-impl<I: Input> KnownInputs<I> {
+impl<I: Input> InputHistory<I> {
     /// Nothing is known yet. The inputs of others are remembered for `horizon` ticks, the own ones for at least as long.
-    pub(super) fn new(horizon: u32, rate: TickRate) -> KnownInputs<I> {
-        KnownInputs {
+    pub(super) fn new(horizon: u32, rate: TickRate) -> InputHistory<I> {
+        InputHistory {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
             others: OthersInputs::new(horizon, rate),
             has_none: false,
@@ -167,7 +167,7 @@ impl<I: Input> KnownInputs<I> {
         }
     }
 
-    /// Whether there may be outdated ticks: something was told since this was last [settled](KnownInputs::note_compared).
+    /// Whether there may be outdated ticks: something was told since this was last [settled](InputHistory::note_compared).
     pub(super) fn has_news(&self) -> bool {
         self.news
     }
@@ -215,25 +215,25 @@ mod tests {
         predicted
     }
 
-    fn inputs() -> KnownInputs<Push> {
-        let mut inputs = KnownInputs::new(64, TickRate::hz(64));
+    fn inputs() -> InputHistory<Push> {
+        let mut inputs = InputHistory::new(64, TickRate::hz(64));
         let status = InputStatus::Received;
         inputs.give(NOW, PlayerInput { player: ME, input: Push::of(1), status, presented: None });
         inputs
     }
 
-    fn tell(inputs: &mut KnownInputs<Push>, player: PlayerId, input: Option<Push>) {
+    fn tell(inputs: &mut InputHistory<Push>, player: PlayerId, input: Option<Push>) {
         let told = RelayedInput { input, status: InputStatus::Repeated };
         inputs.tell(NOW, player, NOW, [(NOW, told)].into_iter());
     }
 
-    fn given(inputs: &KnownInputs<Push>) -> StepInputs<Push> {
+    fn given(inputs: &InputHistory<Push>) -> StepInputs<Push> {
         let mut given = StepInputs::new();
         inputs.gather(NOW, &everyone(), &mut given);
         given
     }
 
-    fn pushes(inputs: &KnownInputs<Push>) -> Vec<(PlayerId, i32)> {
+    fn pushes(inputs: &InputHistory<Push>) -> Vec<(PlayerId, i32)> {
         given(inputs).inputs.iter().map(|input| (input.player, input.input.force)).collect()
     }
 
@@ -261,7 +261,7 @@ mod tests {
     fn a_tick_is_outdated_in_what_was_told_otherwise_than_its_step_was_given() {
         let mut inputs = inputs();
         let before = given(&inputs);
-        let outdated = |inputs: &KnownInputs<Push>| inputs.outdated(NOW, &before, &everyone());
+        let outdated = |inputs: &InputHistory<Push>| inputs.outdated(NOW, &before, &everyone());
         inputs.give(NOW, PlayerInput { input: Push::of(2), ..before.inputs[0] });
         assert!(!outdated(&inputs).any(), "nobody has told of another own input");
         tell(&mut inputs, ME, Some(Push::of(1)));

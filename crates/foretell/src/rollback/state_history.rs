@@ -1,6 +1,6 @@
 //! The states of the last ticks of a timeline, and what led from each to the next.
 
-use super::known_inputs::StepInputs;
+use super::input_history::StepInputs;
 use crate::time::Tick;
 use crate::world::{Effect, Entity, Input, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ pub(super) struct Slot<I> {
 /// for the states that somebody may go back to, from `oldest` on, or that are simulated again.
 ///
 /// Invariant: `first <= oldest <= present <= oldest + horizon`.
-pub(super) struct History<I> {
+pub(super) struct StateHistory<I> {
     schema: Schema,
     slots: Vec<Slot<I>>,
     /// The state that this has begun with.
@@ -37,9 +37,9 @@ pub(super) struct History<I> {
     spare: Vec<Rows>,
 }
 
-impl<I: Input> History<I> {
+impl<I: Input> StateHistory<I> {
     /// Room for the states of `horizon` ticks and the present one, and for what was written before the step to the oldest.
-    pub(super) fn new(schema: &Schema, horizon: u32) -> History<I> {
+    pub(super) fn new(schema: &Schema, horizon: u32) -> StateHistory<I> {
         let slot = |_| Slot {
             rows: Rows::new(schema),
             proxies: Rows::placeholder(),
@@ -47,7 +47,7 @@ impl<I: Input> History<I> {
             rewritten: false,
             output: StepOutput::with_room(),
         };
-        History {
+        StateHistory {
             schema: schema.clone(),
             slots: (0..horizon + 2).map(slot).collect(),
             first: Tick::ZERO,
@@ -223,8 +223,8 @@ mod tests {
     }
 
     /// The states up to that of tick 12, in which both marbles are at the number of the state; of mine alone they say it.
-    fn recorded() -> History<Push> {
-        let mut history = History::new(&Marbles::schema(), HORIZON);
+    fn recorded() -> StateHistory<Push> {
+        let mut history = StateHistory::new(&Marbles::schema(), HORIZON);
         history.begin(Tick::ZERO);
         for tick in Tick::ZERO.until(Tick::new(13)) {
             let at = tick.get().cast_signed();
@@ -235,7 +235,7 @@ mod tests {
         history
     }
 
-    fn at(history: &History<Push>, tick: u32) -> [Vec<(Owned, i32)>; 2] {
+    fn at(history: &StateHistory<Push>, tick: u32) -> [Vec<(Owned, i32)>; 2] {
         let slot = history.slot(Tick::new(tick));
         [places(&slot.rows), places(&slot.proxies)]
     }

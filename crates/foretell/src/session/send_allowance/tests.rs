@@ -13,7 +13,7 @@ fn at(ms: u64) -> Instant {
 #[test]
 fn in_the_mean_as_much_is_sent_as_is_allowed_whatever_the_tick_rate() {
     for interval_ms in [8, 16, 50] {
-        let mut allowance = Allowance::new();
+        let mut allowance = SendAllowance::new();
         let mut sent = 0;
         for ms in (0..16_000).step_by(interval_ms) {
             allowance.add(up_to(20_000), 0, at(ms));
@@ -28,7 +28,7 @@ fn in_the_mean_as_much_is_sent_as_is_allowed_whatever_the_tick_rate() {
 
 #[test]
 fn what_was_not_sent_is_saved_up_to_a_quarter_of_a_kilobyte_and_what_was_too_much_is_owed_for_a_while() {
-    let mut allowance = Allowance::new();
+    let mut allowance = SendAllowance::new();
     (0..100).for_each(|nth| allowance.add(up_to(10_000), 0, at(nth * 10)));
     assert!(allowance.has_room_for(8 * 356) && !allowance.has_room_for(8 * 357));
     // Ten minutes of more than is allowed, as the client's own rows are sent whatever it is.
@@ -46,14 +46,14 @@ fn what_was_not_sent_is_saved_up_to_a_quarter_of_a_kilobyte_and_what_was_too_muc
 
 #[test]
 fn a_client_may_be_sent_the_least_however_much_is_under_way() {
-    let mut allowance = Allowance::new();
+    let mut allowance = SendAllowance::new();
     (0..100).for_each(|nth| allowance.add(Budget { least: 5000, most: 1_000_000 }, 1_000_000, at(nth * 10)));
     assert!(allowance.has_room_for(8 * 50) && !allowance.has_room_for(8 * 51));
 }
 
 #[test]
 fn no_more_is_under_way_than_the_window() {
-    let mut allowance = Allowance::new();
+    let mut allowance = SendAllowance::new();
     (0..100).for_each(|nth| allowance.add(up_to(1_000_000), 2000, at(nth * 10)));
     assert!(allowance.has_room_for(8 * 48) && !allowance.has_room_for(8 * 49));
 }

@@ -5,15 +5,15 @@ use crate::world::{Entity, EntityMap};
 
 /// The curves of all entities.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Curves {
+pub(super) struct CurveChoices {
     /// Of those that are not named.
     pub(super) usual: Curve,
     named: EntityMap<Curve>,
 }
 
-impl Curves {
-    pub(super) fn new(usual: Curve) -> Curves {
-        Curves { usual, named: EntityMap::new() }
+impl CurveChoices {
+    pub(super) fn new(usual: Curve) -> CurveChoices {
+        CurveChoices { usual, named: EntityMap::new() }
     }
 
     /// The curve of an entity.

@@ -4,17 +4,17 @@ use crate::time::Tick;
 
 /// A re-simulation that is under way, or none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resimulation {
+pub(super) struct ResimulationProgress {
     /// The next tick to simulate again.
     next: Option<Tick>,
     /// How many ticks the next part of it may run.
     budget: u32,
 }
 
-impl Resimulation {
+impl ResimulationProgress {
     /// None is under way, and there is no limit.
-    pub(super) const fn none() -> Resimulation {
-        Resimulation { next: None, budget: u32::MAX }
+    pub(super) const fn none() -> ResimulationProgress {
+        ResimulationProgress { next: None, budget: u32::MAX }
     }
 
     /// The next part may run `budget` ticks.
@@ -59,8 +59,8 @@ mod tests {
 
     const PRESENT: Tick = Tick::new(100);
 
-    fn from(next: u32, budget: u32) -> Resimulation {
-        let mut resimulation = Resimulation::none();
+    fn from(next: u32, budget: u32) -> ResimulationProgress {
+        let mut resimulation = ResimulationProgress::none();
         resimulation.go_on_from(Tick::new(next), PRESENT);
         resimulation.allow(budget);
         resimulation

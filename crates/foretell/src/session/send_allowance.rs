@@ -37,7 +37,7 @@ pub(crate) struct Budget {
 
 /// Lives as long as somebody has the place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct SendAllowance {
     /// How many bytes may tell exactly what is others'.
     of_others: f64,
     /// How many bytes may be messages, whatever else there is; less than none after a large one.
@@ -53,9 +53,9 @@ pub(crate) struct Allowance {
     trickled: Option<Instant>,
 }
 
-impl Allowance {
-    pub(crate) fn new() -> Allowance {
-        Allowance {
+impl SendAllowance {
+    pub(crate) fn new() -> SendAllowance {
+        SendAllowance {
             of_others: 0.0,
             of_messages: 0.0,
             bytes: 0,

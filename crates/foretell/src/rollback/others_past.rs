@@ -5,7 +5,7 @@ use crate::world::{AnyRow, ComponentId, Owned, Past, PredictionSet, Row, RowKey,
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
-pub(super) struct ClientPast<'a> {
+pub(super) struct OthersPast<'a> {
     pub proxies: &'a Rows,
     /// What the world has published.
     pub published: &'a Rows,
@@ -13,7 +13,7 @@ pub(super) struct ClientPast<'a> {
     pub schema: &'a Schema,
 }
 
-impl<'a> ClientPast<'a> {
+impl<'a> OthersPast<'a> {
     /// A row of the world's that is predicted.
     fn predicted(&self, component: ComponentId, place: usize) -> Option<Row<'a>> {
         let row = self.published.component_row(component, place)?;
@@ -22,7 +22,7 @@ impl<'a> ClientPast<'a> {
     }
 }
 
-impl Past for ClientPast<'_> {
+impl Past for OthersPast<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }
@@ -56,7 +56,7 @@ mod tests {
     fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {
         let (proxies, published) = (rows(&[(THEIRS, 5)]), rows(&[(MINE, 1), (THEIRS, 9)]));
         let schema = Marbles::schema();
-        let others = ClientPast { proxies: &proxies, published: &published, predicted, schema: &schema };
+        let others = OthersPast { proxies: &proxies, published: &published, predicted, schema: &schema };
         let step = Step::<<Marbles as Simulate>::Input>::new(Tick::new(3), TickRate::default(), Side::Client(ME), &[]);
         let step = step.looking_back(&others, &[]);
         let past = step.rewound(player);
