@@ -32,6 +32,6 @@ pub(super) fn single(value: f64) -> f32 {
 /// How much an entity matters by how far it is from the nearest eye, squared; where that is not a number, or infinite, as what is near.
 #[inline]
 pub(super) fn importance(squared: f32) -> f32 {
-    let is_far = squared > NEAR_SQR_M && squared < f32::INFINITY;
-    1.0 / if is_far { squared } else { NEAR_SQR_M }
+    let known = if squared < f32::INFINITY { squared } else { NEAR_SQR_M };
+    1.0 / if known > NEAR_SQR_M { known } else { NEAR_SQR_M }
 }

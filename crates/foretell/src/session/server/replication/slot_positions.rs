@@ -26,14 +26,23 @@ impl SlotPositions {
             axis.clear();
             axis.resize(versions.slots().next_multiple_of(BLOCK as usize), f64::NAN);
         }
-        for (row, version) in state.rows().iter().zip(versions.versions()) {
-            if state.schema().component(row.component).audience() == Audience::Owner {
-                continue;
+        let (schema, mut version_of) = (state.schema(), versions.versions().iter());
+        for id in schema.ids() {
+            let component = schema.component(id);
+            let of_position = component.nth(Meaning::Position, 0);
+            for (row, version) in state.rows().component(id).zip(&mut version_of) {
+                // What only its owner sees is told exactly.
+                if component.audience() == Audience::Owner {
+                    continue;
+                }
+                // A component without a position is where the others of its entity are.
+                let at = match of_position {
+                    Some((first, column)) => Some(column.lanes(&row.words[first..])),
+                    None => known_position(state, row.entity),
+                };
+                let Some(at) = at else { continue };
+                self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
             }
-            // A component without a position is where the others of its entity are.
-            let place = position(state.schema(), row).or_else(|| known_position(state, row.entity));
-            let Some(at) = place else { continue };
-            self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
         }
         // What is below another is where that is, with all of its components.
         for (child, root) in state.parents().pairs() {

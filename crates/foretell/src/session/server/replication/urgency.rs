@@ -123,7 +123,7 @@ impl Urgency {
                 let [x, y, z] = [0, 1, 2].map(|axis| axes[axis][nth] - own[axis]);
                 let squared = x * x + y * y + z * z;
                 // What is not a number stays so.
-                *nearest = if squared >= *nearest { *nearest } else { squared };
+                *nearest = if *nearest < squared { *nearest } else { squared };
             }
         }
         let mut matter = [0.0; BLOCK as usize];
