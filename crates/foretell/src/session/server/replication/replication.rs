@@ -133,7 +133,8 @@ impl Replication {
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
-            lane.rank(&shown, urgency, allowance.count_max(encoded.bits_at_least()));
+            let bits = lane.bits_at_least().unwrap_or(encoded.bits_at_least());
+            lane.rank(&shown, urgency, allowance.count_max(bits));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::chosen_records::ChosenRecords;
 use super::client_rows::ClientRows;
-use super::encoded_rows::EncodedRows;
+use super::encoded_rows::{EncodedRows, Lengths};
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
 use super::urgency::Ranking;
@@ -15,11 +15,18 @@ pub(super) struct WaitingRows {
     ranking: Ranking,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
+    /// Those that were told since rows were ranked last, with what stands before each.
+    told: Lengths,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
+        WaitingRows {
+            slots: SlotSet::default(),
+            ranking: Ranking::default(),
+            has_left: false,
+            told: Lengths::default(),
+        }
     }
 
     /// The row with this number is to be told.
@@ -72,6 +79,12 @@ impl WaitingRows {
         self.ranking.slots.clear();
     }
 
+    /// How many bits a row mostly takes at least, by those that were told since this was asked last; `None` where none were.
+    pub(super) fn bits_at_least(&mut self) -> Option<usize> {
+        let average = core::mem::take(&mut self.told).average()?;
+        usize::try_from(average * 7 / 8).ok().filter(|bits| *bits > 0)
+    }
+
     /// Those that wait, and their ranking: what matters most is told first.
     pub(super) fn ranking_of_all(&mut self) -> (&SlotSet, &mut Ranking) {
         (&self.slots, &mut self.ranking)
@@ -79,6 +92,13 @@ impl WaitingRows {
 
     /// Tells as many as have room.
     pub(super) fn write(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
+        let (bits, count) = (to.to.bit_len(), to.count);
+        self.write_rows(to);
+        self.told.count += to.count - count;
+        self.told.bits += (to.to.bit_len() - bits) as u64;
+    }
+
+    fn write_rows(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         if self.ranking.slots.is_empty() {
             self.write_in_order(to);
             self.has_left = true;
