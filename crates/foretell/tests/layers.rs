@@ -128,7 +128,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/replication",
         layers: &[
-            &["maybe_tick", "slot_set"],
+            &["grid_cells", "maybe_tick", "slot_set"],
             &["encodings_by_base", "step_event_log", "sent_history", "entity_grid", "ranking_key", "interest_settings"],
             &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams", "slot_positions"],
             &["row_bundles"],

@@ -1,8 +1,7 @@
-//! Where the entities of a state are, in cells: so that what is near is found without a look at what is not. Made once for all
-//! clients, and kept up with what has changed.
+//! Where the entities of a state are; made once for all clients, and kept up with what has changed.
 
+use super::grid_cells::{CellPlace, GridCells};
 use super::slot_set::SlotSet;
-use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
@@ -14,8 +13,6 @@ const NONE: u32 = u32::MAX;
 const STATIC_TICKS: u32 = 128;
 /// Cells that are larger than what is looked at by this factor are made smaller.
 const TOO_LARGE: f64 = 4.0;
-
-type Cell = [i32; 3];
 
 /// A row, by its number.
 #[derive(Clone, Copy, Debug)]
@@ -34,21 +31,15 @@ struct GridRow {
 /// Where the entity of a row is, by the number of the row that says so.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
-    is_somewhere: bool,
     at: [f64; 3],
-    has_moved: bool,
-    cell: Cell,
-    /// Its neighbours in the list of its bucket.
-    before: u32,
-    after: u32,
+    /// `None` for nowhere.
+    place: Option<CellPlace>,
 }
 
 const NO_ROW: GridRow = GridRow { key: None, anchor: NONE, next: NONE, is_public: false };
-const NOWHERE: Spot =
-    Spot { is_somewhere: false, at: [0.0; 3], has_moved: false, cell: [0; 3], before: NONE, after: NONE };
+const NOWHERE: Spot = Spot { at: [0.0; 3], place: None };
 
-/// All entities of which anybody else may see something. Invariant: each that is somewhere is in the list of the bucket of its
-/// cell, once.
+/// All entities of which anybody else may see something. Invariant: each that is somewhere is in its cell, once.
 #[derive(Default)]
 pub(super) struct EntityGrid {
     of: Option<Tick>,
@@ -57,13 +48,12 @@ pub(super) struct EntityGrid {
     /// The numbers of the anchors of what is nowhere, ascending.
     nowhere: Vec<u32>,
     somewhere: usize,
-    /// How many of what is somewhere have moved.
-    moved: usize,
     /// The anchors of what has not, and is there only for a short while.
     young: SlotSet,
-    /// The first of each bucket; a power of two of them.
-    buckets: Vec<u32>,
-    cell_m: f64,
+    /// The anchors of what has not, and is there for longer; and how many they are in the state.
+    statics: SlotSet,
+    static_count: usize,
+    cells: GridCells,
     /// The farthest that was looked at since the last state.
     looked_m: f64,
     /// The numbers of the rows of the entity that is taken in.
@@ -89,8 +79,9 @@ impl EntityGrid {
         let has_grown = self.rows.len() < versions.slots();
         self.rows.resize(versions.slots(), NO_ROW);
         self.spots.resize(versions.slots(), NOWHERE);
-        if has_grown && self.buckets.len() < versions.slots() || !self.has_fitting_cells() {
-            self.rebuild_buckets();
+        let cell_m = self.fitting_m();
+        if has_grown && !self.cells.has_buckets(versions.slots()) || cell_m != self.cells.cell_m() || cell_m == 0.0 {
+            self.rebuild_cells(cell_m);
         }
         let known = before.filter(|before| *before >= since);
         let Some(removed) = known.and_then(|known| versions.removed_after(known)) else {
@@ -123,9 +114,11 @@ impl EntityGrid {
         while let Some(anchor) = self.young.next_from(next) {
             if tick.since(versions.versions()[versions.place(anchor)].created) >= STATIC_TICKS {
                 self.young.remove(anchor);
+                self.statics.insert(anchor);
             }
             next = anchor + 1;
         }
+        self.static_count = self.statics.len();
     }
 
     /// Takes in the row at a place, which is new or has changed.
@@ -133,19 +126,14 @@ impl EntityGrid {
         let RowVersion { key, slot, .. } = state.versions().versions()[place];
         if self.rows[slot as usize].key != Some(key) {
             self.enter(key.entity, state);
-        } else if self.spots[slot as usize].is_somewhere
+        } else if self.spots[slot as usize].place.is_some()
             && let Some(at) = position(state.schema(), state.rows().nth(place))
             && at != self.spots[slot as usize].at
         {
-            self.note_moved(slot);
+            self.young.remove(slot);
+            self.statics.remove(slot);
             self.move_to(slot, at);
         }
-    }
-
-    fn note_moved(&mut self, anchor: u32) {
-        let had_moved = core::mem::replace(&mut self.spots[anchor as usize].has_moved, true);
-        self.moved += usize::from(!had_moved);
-        self.young.remove(anchor);
     }
 
     /// Takes in an entity whose rows are other ones than before.
@@ -177,10 +165,10 @@ impl EntityGrid {
         }
         match position(schema, row_of(anchor)).filter(|_| placed.is_some()) {
             Some(at) => {
-                self.spots[anchor as usize] = Spot { is_somewhere: true, at, cell: self.cell(at), ..NOWHERE };
+                let place = Some(self.cells.insert(anchor, at));
+                self.spots[anchor as usize] = Spot { at, place };
                 self.somewhere += 1;
                 self.young.insert(anchor);
-                self.link(anchor);
             }
             None => {
                 let place = self.nowhere.binary_search(&anchor).unwrap_or_else(|place| place);
@@ -196,12 +184,12 @@ impl EntityGrid {
             self.rows[slot as usize] = NO_ROW;
             return;
         }
-        if self.spots[anchor as usize].is_somewhere {
-            self.unlink(anchor);
+        let left = core::mem::replace(&mut self.spots[anchor as usize], NOWHERE);
+        if let Some(place) = left.place {
+            self.take_from_cell(place);
             self.somewhere -= 1;
             self.young.remove(anchor);
-            let left = core::mem::replace(&mut self.spots[anchor as usize], NOWHERE);
-            self.moved -= usize::from(left.has_moved);
+            self.statics.remove(anchor);
         } else if let Ok(place) = self.nowhere.binary_search(&anchor) {
             self.nowhere.remove(place);
         }
@@ -214,121 +202,65 @@ impl EntityGrid {
     fn clear(&mut self) {
         self.rows.fill(NO_ROW);
         self.spots.fill(NOWHERE);
-        self.buckets.fill(NONE);
+        self.cells.clear();
         self.nowhere.clear();
         self.young.clear();
-        (self.somewhere, self.moved) = (0, 0);
+        self.statics.clear();
+        self.somewhere = 0;
     }
 
     fn move_to(&mut self, anchor: u32, at: [f64; 3]) {
-        let cell = self.cell(at);
         self.spots[anchor as usize].at = at;
-        if self.spots[anchor as usize].cell != cell {
-            self.unlink(anchor);
-            self.spots[anchor as usize].cell = cell;
-            self.link(anchor);
+        let place = self.spots[anchor as usize].place.filter(|place| !self.cells.move_within(*place, at));
+        if let Some(place) = place {
+            self.take_from_cell(place);
+            self.spots[anchor as usize].place = Some(self.cells.insert(anchor, at));
         }
     }
 
-    fn link(&mut self, anchor: u32) {
-        let bucket = self.bucket(self.spots[anchor as usize].cell);
-        let first = core::mem::replace(&mut self.buckets[bucket], anchor);
-        let spot = &mut self.spots[anchor as usize];
-        (spot.before, spot.after) = (NONE, first);
-        if first != NONE {
-            self.spots[first as usize].before = anchor;
+    /// Another one may stand there from now on.
+    fn take_from_cell(&mut self, place: CellPlace) {
+        if let Some(there) = self.cells.remove(place) {
+            self.spots[there as usize].place = Some(place);
         }
     }
 
-    fn unlink(&mut self, anchor: u32) {
-        let Spot { before, after, cell, .. } = self.spots[anchor as usize];
-        let bucket = self.bucket(cell);
-        match before {
-            NONE => self.buckets[bucket] = after,
-            before => self.spots[before as usize].after = after,
-        }
-        if after != NONE {
-            self.spots[after as usize].before = before;
-        }
+    /// How large cells are to be: as large as they are, or as far as was looked, if that is too far off.
+    fn fitting_m(&mut self) -> f64 {
+        let (looked_m, cell_m) = (core::mem::take(&mut self.looked_m), self.cells.cell_m());
+        let fits = looked_m == 0.0 || (looked_m <= cell_m && looked_m * TOO_LARGE >= cell_m);
+        if fits { cell_m } else { looked_m }
     }
 
-    fn has_fitting_cells(&mut self) -> bool {
-        let looked_m = core::mem::take(&mut self.looked_m);
-        let fits = looked_m == 0.0 || (looked_m <= self.cell_m && looked_m * TOO_LARGE >= self.cell_m);
-        if !fits {
-            self.cell_m = looked_m;
-        }
-        fits && self.cell_m > 0.0
-    }
-
-    fn rebuild_buckets(&mut self) {
-        if self.cell_m <= 0.0 {
-            self.cell_m = 32.0;
-        }
-        self.buckets.clear();
-        self.buckets.resize(self.rows.len().next_power_of_two().max(64), NONE);
-        for slot in 0..self.spots.len() {
-            if self.spots[slot].is_somewhere {
-                self.spots[slot].cell = self.cell(self.spots[slot].at);
-                self.link(u32::try_from(slot).unwrap_or(NONE));
+    fn rebuild_cells(&mut self, cell_m: f64) {
+        self.cells.begin(cell_m, self.rows.len());
+        for (spot, slot) in self.spots.iter_mut().zip(0..) {
+            if spot.place.is_some() {
+                spot.place = Some(self.cells.insert(slot, spot.at));
             }
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "what is very far away shares the outermost cells")]
-    fn cell(&self, at: [f64; 3]) -> Cell {
-        at.map(|metres| {
-            let cells = metres / self.cell_m;
-            let whole = cells as i32;
-            if f64::from(whole) > cells { whole.saturating_sub(1) } else { whole }
-        })
-    }
-
-    #[expect(clippy::cast_sign_loss, reason = "the bits are mixed")]
-    fn bucket(&self, [x, y, z]: Cell) -> usize {
-        let mixed = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77);
-        let mixed = (mixed ^ (z as u32).wrapping_mul(0xc2b2_ae3d)).wrapping_mul(0x27d4_eb2f);
-        (mixed ^ mixed >> 15) as usize & (self.buckets.len() - 1)
-    }
-
-    /// Calls `found` with all that is within a distance of a place: the number of its anchor, and the square of its distance.
-    pub(super) fn near(&mut self, eye: [f64; 3], radius_m: f64, mut found: impl FnMut(u32, f64)) {
+    /// What is within this distance is looked for: cells become about as large.
+    pub(super) fn note_look(&mut self, radius_m: f64) {
         if radius_m.is_finite() {
             self.looked_m = self.looked_m.max(radius_m);
         }
-        let mut look = |slot: u32, spot: &Spot| {
-            let squared = squared_distance(eye, spot.at);
-            if squared <= radius_m * radius_m {
-                found(slot, squared);
-            }
-        };
-        let first = self.cell(eye.map(|metres| metres - radius_m));
-        let last = self.cell(eye.map(|metres| metres + radius_m));
-        let cells = first.iter().zip(last).map(|(first, last)| f64::from(last) - f64::from(*first) + 1.0);
+    }
+
+    /// Calls `found` with all that is within a distance of a place: the number of its anchor, and the square of its distance.
+    pub(super) fn near(&self, eye: [f64; 3], radius_m: f64, found: impl FnMut(u32, f64)) {
         #[expect(clippy::cast_precision_loss, reason = "about as many")]
-        if cells.product::<f64>() > self.somewhere as f64 {
-            let all = self.spots.iter().zip(0..).filter(|(spot, _)| spot.is_somewhere);
-            return all.for_each(|(spot, slot)| look(slot, spot));
-        }
-        for x in first[0]..=last[0] {
-            for y in first[1]..=last[1] {
-                for z in first[2]..=last[2] {
-                    let mut slot = self.buckets[self.bucket([x, y, z])];
-                    while slot != NONE {
-                        let spot = &self.spots[slot as usize];
-                        if spot.cell == [x, y, z] {
-                            look(slot, spot);
-                        }
-                        slot = spot.after;
-                    }
-                }
-            }
+        if self.cells.count_within(eye, radius_m) > self.somewhere as f64 {
+            self.cells.near_of_all(eye, radius_m, found);
+        } else {
+            self.cells.near(eye, radius_m, found);
         }
     }
 
     /// The anchors of all that is somewhere, with where it is.
     pub(super) fn somewhere(&self) -> impl Iterator<Item = (u32, [f64; 3])> {
-        self.spots.iter().zip(0..).filter(|(spot, _)| spot.is_somewhere).map(|(spot, slot)| (slot, spot.at))
+        self.spots.iter().zip(0..).filter(|(spot, _)| spot.place.is_some()).map(|(spot, slot)| (slot, spot.at))
     }
 
     /// The anchors of all that is nowhere.
@@ -343,13 +275,13 @@ impl EntityGrid {
 
     /// Where the entity with this anchor is; `None` for nowhere.
     pub(super) fn at(&self, anchor: u32) -> Option<[f64; 3]> {
-        Some(self.spots[anchor as usize]).filter(|spot| spot.is_somewhere).map(|spot| spot.at)
+        Some(self.spots[anchor as usize]).filter(|spot| spot.place.is_some()).map(|spot| spot.at)
     }
 
     /// Whether it is where it was first, and has been for long.
     #[inline]
     pub(super) fn is_static(&self, anchor: u32) -> bool {
-        !self.spots[anchor as usize].has_moved && !self.young.contains(anchor)
+        self.statics.contains(anchor)
     }
 
     /// Whether everybody else may see the row with this number, whatever the game's rules say of groups.
@@ -359,8 +291,7 @@ impl EntityGrid {
 
     /// How much of what is somewhere is not static, and how much is.
     pub(super) fn counts(&self) -> [usize; 2] {
-        let moving = self.moved + self.young.len();
-        [moving, self.somewhere - moving]
+        [self.somewhere - self.static_count, self.static_count]
     }
 
     /// The numbers of the rows of an entity, the anchor first.

@@ -53,8 +53,8 @@ pub(super) struct InterestQuery {
     reached: Vec<Reached>,
     /// The anchors of what was added one by one.
     are_reached: SlotSet,
-    /// What is within a distance.
-    around: Vec<Reached>,
+    /// What is within a distance of any of several eyes, by the square of how far each is from one.
+    around: Vec<(u32, f32)>,
     /// What is nearest of what moves, and of what does not, by their anchors; and how far they were lately, in metres.
     nearest: [Vec<RankingKey>; 2],
     nearest_m: f64,
@@ -184,54 +184,40 @@ impl InterestQuery {
         // Where next to begin: a little farther than what is found.
         let is_known = farthest.is_finite() && farthest > 0.0;
         self.nearest_m = if is_known { 1.4 * sqrt(f64::from(farthest)) } else { radius_m };
-        for class in 0..self.nearest.len() {
-            for nth in 0..self.nearest[class].len() {
-                let rank = self.nearest[class][nth];
-                self.add(Reached { anchor: rank.number(), distance: rank.value(), is_somewhere: true });
-            }
+        let InterestQuery { nearest, reached, are_reached, .. } = self;
+        // Mostly nothing is in reach yet.
+        let may_be_reached = !reached.is_empty();
+        for ranks in nearest {
+            let others = ranks.iter().filter(|rank| !may_be_reached || !are_reached.contains(rank.number()));
+            reached.extend(others.map(|rank| Reached {
+                anchor: rank.number(),
+                distance: rank.value(),
+                is_somewhere: true,
+            }));
         }
     }
 
     /// Ranks what is within a distance; without an eye, everything. Returns how much there was of what moves, and of what does not.
     fn rank_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, radius_m: f64) -> [usize; 2] {
         let Viewer { state, view, .. } = viewer;
-        self.nearest.iter_mut().for_each(Vec::clear);
-        self.look_around(grid, radius_m);
+        let InterestQuery { look, around, nearest, own, .. } = self;
+        nearest.iter_mut().for_each(Vec::clear);
+        if !look.eyes.is_empty() {
+            grid.note_look(radius_m);
+        }
+        let grid = &*grid;
         let (parents, versions) = (state.parents(), state.versions());
         let is_below = |anchor: u32| parents.root(versions.versions()[versions.place(anchor)].key.entity).is_some();
         let mut looked_at = [0; 2];
-        for Reached { anchor, distance, .. } in &self.around {
-            let class = usize::from(grid.is_static(*anchor));
+        look_around(&look.eyes, grid, radius_m, around, |anchor, distance| {
+            let class = usize::from(grid.is_static(anchor));
             looked_at[class] += 1;
-            if !self.own.contains(*anchor) && (parents.are_none() || !is_below(*anchor)) {
-                let stays = if view.has_number(*anchor) { STAYS } else { 1.0 };
-                self.nearest[class].push(RankingKey::new(distance * single(stays), *anchor));
+            if !own.contains(anchor) && (parents.are_none() || !is_below(anchor)) {
+                let stays = if view.has_number(anchor) { STAYS } else { 1.0 };
+                nearest[class].push(RankingKey::new(distance * single(stays), anchor));
             }
-        }
+        });
         looked_at
-    }
-
-    /// Finds what is within a distance of the nearest eye; without any, everything.
-    fn look_around(&mut self, grid: &mut EntityGrid, radius_m: f64) {
-        let InterestQuery { look, around, .. } = self;
-        around.clear();
-        if look.eyes.is_empty() || radius_m.is_infinite() {
-            around.extend(grid.somewhere().map(|(anchor, at)| Reached {
-                anchor,
-                distance: nearest_of(&look.eyes, at),
-                is_somewhere: true,
-            }));
-            return;
-        }
-        for eye in &look.eyes {
-            grid.near(*eye, radius_m, |anchor, squared| {
-                around.push(Reached { anchor, distance: single(squared), is_somewhere: true });
-            });
-        }
-        if look.eyes.len() > 1 {
-            around.sort_unstable_by_key(|reached| (reached.anchor, reached.distance.to_bits()));
-            around.dedup_by_key(|reached| reached.anchor);
-        }
     }
 
     fn reach_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, [radius_m, leaves_at_m]: [f32; 2]) {
@@ -239,13 +225,15 @@ impl InterestQuery {
             return;
         }
         let radius = f64::from(radius_m.max(0.0));
-        self.look_around(grid, f64::from(leaves_at_m).max(radius));
-        for nth in 0..self.around.len() {
-            let reached = self.around[nth];
-            if reached.distance <= single(radius * radius) || viewer.view.has_number(reached.anchor) {
-                self.add(reached);
+        let leaves_at = f64::from(leaves_at_m).max(radius);
+        grid.note_look(leaves_at);
+        let InterestQuery { look, around, reached, are_reached, .. } = self;
+        look_around(&look.eyes, grid, leaves_at, around, |anchor, distance| {
+            let is_in_reach = distance <= single(radius * radius) || viewer.view.has_number(anchor);
+            if is_in_reach && !are_reached.contains(anchor) {
+                reached.push(Reached { anchor, distance, is_somewhere: true });
             }
-        }
+        });
     }
 
     /// Makes of what is in reach the rows that are in view.
@@ -253,17 +241,21 @@ impl InterestQuery {
         let InterestQuery { own, reached, rows, importance: of_rows, .. } = self;
         rows.clear();
         of_rows.resize(viewer.state.versions().slots().next_multiple_of(BLOCK as usize), 0.0);
-        reached.retain(|reached| {
-            let Some(weight) = viewer.weight(reached.anchor, own) else { return false };
-            let matters = weight * importance(reached.distance);
-            for slot in grid.rows_of(reached.anchor) {
+        let mut seen = 0;
+        for nth in 0..reached.len() {
+            let Reached { anchor, distance, .. } = reached[nth];
+            let Some(weight) = viewer.weight(anchor, own) else { continue };
+            let matters = weight * importance(distance);
+            for slot in grid.rows_of(anchor) {
                 if grid.is_public(slot) || viewer.is_in_group(slot) {
                     rows.insert(slot);
                     of_rows[slot as usize] = matters;
                 }
             }
-            true
-        });
+            reached[seen] = reached[nth];
+            seen += 1;
+        }
+        reached.truncate(seen);
     }
 
     /// The numbers of the rows of others that are in view.
@@ -303,6 +295,30 @@ impl InterestQuery {
     pub(super) fn note_told(&self, view: &mut EntitiesInView, now: Tick) {
         view.note_told(now, &self.rows);
         view.note_reach(self.look.interest, &self.look.eyes);
+    }
+}
+
+/// Finds what is within a distance of the nearest eye; without any, everything: the number of each anchor, once, and the square of its
+/// distance. The memory for several eyes is used again.
+fn look_around(
+    eyes: &[[f64; 3]],
+    grid: &EntityGrid,
+    radius_m: f64,
+    around: &mut Vec<(u32, f32)>,
+    mut found: impl FnMut(u32, f32),
+) {
+    match eyes {
+        [eye] if radius_m.is_finite() => grid.near(*eye, radius_m, |anchor, squared| found(anchor, single(squared))),
+        [_, _, ..] if radius_m.is_finite() => {
+            around.clear();
+            for eye in eyes {
+                grid.near(*eye, radius_m, |anchor, squared| around.push((anchor, single(squared))));
+            }
+            around.sort_unstable_by_key(|(anchor, distance)| (*anchor, distance.to_bits()));
+            around.dedup_by_key(|(anchor, _)| *anchor);
+            around.iter().for_each(|(anchor, distance)| found(*anchor, *distance));
+        }
+        _ => grid.somewhere().for_each(|(anchor, at)| found(anchor, nearest_of(eyes, at))),
     }
 }
 

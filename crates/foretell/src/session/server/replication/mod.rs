@@ -10,6 +10,7 @@ mod exact_choice;
 mod exact_lane;
 mod exact_rows;
 mod gone_rows;
+mod grid_cells;
 mod host_sight;
 mod interest_query;
 mod interest_settings;

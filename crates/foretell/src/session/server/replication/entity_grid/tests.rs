@@ -1,6 +1,7 @@
 //! Whatever comes, moves, changes its components and goes, the grid has what a look at everything finds.
 
 use super::*;
+use crate::motion::vector::squared_distance;
 use crate::world::{ComponentId, PlayerId};
 use alloc::collections::BTreeSet;
 use foretell::State;
@@ -82,6 +83,7 @@ fn check_rows(grid: &EntityGrid, state: &AuthoritativeState) {
 
 fn check_near(grid: &mut EntityGrid, state: &AuthoritativeState, eye: [f64; 3], radius_m: f64) {
     let mut found = Vec::new();
+    grid.note_look(radius_m);
     grid.near(eye, radius_m, |anchor, _| found.push(anchor));
     let mut found: Vec<Entity> = found.into_iter().map(|anchor| entity_of(grid, anchor)).collect();
     found.sort_unstable();
@@ -134,9 +136,12 @@ fn what_is_where_no_number_is_or_farther_than_any_is_nowhere_near_and_does_no_ha
     grid.update(&state, Tick::new(1), Tick::ZERO, core::iter::empty());
     let mut near = |radius_m: f64| {
         let mut found = Vec::new();
+        grid.note_look(radius_m);
         grid.near([0.0; 3], radius_m, |anchor, _| found.push(anchor));
-        found.into_iter().map(|anchor| entity_of(&grid, anchor).counter()).collect::<Vec<_>>()
+        found.into_iter().map(|anchor| entity_of(&grid, anchor).counter()).collect::<BTreeSet<_>>()
     };
-    assert_eq!((near(2.0), near(f64::NAN), near(1e13)), (vec![4], vec![], vec![3, 4]));
-    assert_eq!(near(f64::INFINITY), [1, 2, 3, 4]);
+    let expected: [(f64, &[u16]); 4] = [(2.0, &[4]), (f64::NAN, &[]), (1e13, &[3, 4]), (f64::INFINITY, &[1, 2, 3, 4])];
+    for (radius_m, expected) in expected {
+        assert_eq!(near(radius_m), expected.iter().copied().collect(), "{radius_m} m");
+    }
 }
