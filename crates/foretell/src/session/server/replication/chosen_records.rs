@@ -1,7 +1,7 @@
 //! The records that mostly have room in a datagram: chosen as what matters most, told in the order of their numbers.
 
 use super::encoded_rows::EncodedRow;
-use super::slot_set::{ChunkSlots, SlotSet};
+use super::slot_set::SlotSet;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_row_head::RecordHead;
 use alloc::vec::Vec;
@@ -57,9 +57,9 @@ impl ChosenRecords {
         self.records.len()
     }
 
-    /// Their numbers, ascending.
-    pub fn chunks(&self) -> impl Iterator<Item = ChunkSlots> {
-        self.slots.chunks()
+    /// Their numbers.
+    pub fn slots(&self) -> &SlotSet {
+        &self.slots
     }
 
     /// The one with this number, which is there.

@@ -40,7 +40,7 @@ impl ShownRowWriter<'_, '_, '_> {
 
     /// Tells those that have room, the ones with the lowest numbers. Returns the first one that has none.
     pub fn tell_chosen(&mut self, chosen: &ChosenRecords) -> Option<u32> {
-        chosen.chunks().find_map(|those| {
+        chosen.slots().chunks().find_map(|those| {
             let told = self.tell_lowest(those, |_, slot| chosen.record(slot));
             those.without(told).iter().next()
         })

@@ -130,13 +130,14 @@ impl WaitingRows {
         let mut chosen = core::mem::take(to.to.chosen);
         while !self.ranking.slots.is_empty() {
             self.choose(to, &mut chosen);
-            let left = to.tell_chosen(&chosen);
-            let are_told = |slot: &mut u32| left.is_none_or(|left| *slot < left);
             let first = self.ranking.slots.len() - chosen.len();
-            self.ranking.slots.extract_if(first.., are_told).for_each(|slot| self.slots.remove(slot));
-            if left.is_some() {
+            if let Some(left) = to.tell_chosen(&chosen) {
+                let told = self.ranking.slots.extract_if(first.., |slot| *slot < left);
+                told.for_each(|slot| self.slots.remove(slot));
                 break;
             }
+            self.ranking.slots.truncate(first);
+            self.slots.remove_all(chosen.slots());
         }
         *to.to.chosen = chosen;
     }
