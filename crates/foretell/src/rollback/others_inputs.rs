@@ -22,7 +22,7 @@ pub struct RelayedInput<I> {
 
 /// What is known of one player.
 #[derive(Clone, Debug)]
-struct InputHistory<I> {
+struct PlayerInputs<I> {
     player: PlayerId,
     told: TickRing<RelayedInput<I>>,
     newest: Option<Tick>,
@@ -33,7 +33,7 @@ struct InputHistory<I> {
 /// The inputs of other players as far as they are known. Ascending by player.
 #[derive(Clone, Debug)]
 pub(super) struct OthersInputs<I> {
-    players: Vec<InputHistory<I>>,
+    players: Vec<PlayerInputs<I>>,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
     /// In how many ticks a guess decays to the neutral input.
@@ -73,7 +73,7 @@ impl<I: Input> OthersInputs<I> {
             Err(_) if self.players.len() == PLAYERS_MAX => None,
             Err(at) => {
                 let told = TickRing::new(self.horizon as usize + 1 + INPUTS_AHEAD_MAX as usize);
-                self.players.insert(at, InputHistory { player, told, newest: None, fresh_until: Tick::ZERO });
+                self.players.insert(at, PlayerInputs { player, told, newest: None, fresh_until: Tick::ZERO });
                 Some(at)
             }
         }
@@ -84,7 +84,7 @@ impl<I: Input> OthersInputs<I> {
         self.players.retain(|known| known.fresh_until >= oldest);
     }
 
-    fn known(&self, player: PlayerId) -> Option<&InputHistory<I>> {
+    fn known(&self, player: PlayerId) -> Option<&PlayerInputs<I>> {
         let at = self.players.binary_search_by_key(&player, |known| known.player).ok()?;
         Some(&self.players[at])
     }
@@ -113,7 +113,7 @@ impl<I: Input> OthersInputs<I> {
     }
 }
 
-impl<I: Input> InputHistory<I> {
+impl<I: Input> PlayerInputs<I> {
     /// The last known input before `tick`, decayed by how long nothing was told. Not by how far the tick is ahead of what is
     /// known: from a round trip of 150 ms on that would correct everybody who walks straight on, with each snapshot.
     fn guess(&self, tick: Tick, horizon: u32, decay_ticks: u32) -> (I, InputStatus) {

@@ -106,7 +106,7 @@ impl EncodedRows {
         (self.of > base).then(|| self.of.since(base)).filter(|age_ticks| *age_ticks <= BASE_AGE_MAX)
     }
 
-    /// How many bits a row mostly takes at least: as many as on average in the state before, without what stands before it.
+    /// How many bits a row takes, and often some more: as many as on average in the state before, without what stands before it.
     pub(super) fn bits_at_least(&self) -> usize {
         let usual = self.usual_bits.and_then(|bits| usize::try_from(bits).ok());
         usual.unwrap_or(0).max(BITS_MIN)

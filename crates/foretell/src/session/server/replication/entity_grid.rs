@@ -1,6 +1,6 @@
 //! Where the entities of a state are; made once for all clients, and kept up with what has changed.
 
-use super::grid_cells::{CellPlace, GridCells};
+use super::grid_cells::{BUCKETS_MIN, CellPlace, GridCells};
 use super::slot_set::SlotSet;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
@@ -80,7 +80,8 @@ impl EntityGrid {
         self.rows.resize(versions.slots(), NO_ROW);
         self.spots.resize(versions.slots(), NOWHERE);
         let cell_m = self.fitting_m();
-        if has_grown && !self.cells.has_buckets(versions.slots()) || cell_m != self.cells.cell_m() || cell_m == 0.0 {
+        let are_as_ever = cell_m == self.cells.cell_m() && cell_m > 0.0 && !self.cells.is_mostly_free(self.somewhere);
+        if has_grown && !self.cells.has_buckets(versions.slots()) || !are_as_ever {
             self.rebuild_cells(cell_m);
         }
         let known = before.filter(|before| *before >= since);
@@ -233,7 +234,7 @@ impl EntityGrid {
     }
 
     fn rebuild_cells(&mut self, cell_m: f64) {
-        self.cells.begin(cell_m, self.rows.len());
+        self.cells.begin(cell_m, self.rows.len().max(BUCKETS_MIN));
         for (spot, slot) in self.spots.iter_mut().zip(0..) {
             if spot.place.is_some() {
                 spot.place = Some(self.cells.insert(slot, spot.at));

@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 /// How many places are compared at once.
 const LANES: usize = 8;
+/// How many buckets there are at least where there is space.
+pub(super) const BUCKETS_MIN: usize = 64;
 /// Cells are as large as this before it is known how far is looked, in metres.
 const USUAL_M: f64 = 32.0;
 
@@ -53,11 +55,16 @@ impl GridCells {
         self.buckets.len() >= count
     }
 
+    /// Whether so few are there that most of the groups that a look at everything goes through are free.
+    pub fn is_mostly_free(&self, count: usize) -> bool {
+        self.groups.len() > 2 * count + BUCKETS_MIN
+    }
+
     /// Nothing is there any more; cells are of this size, where it is one, and there are at least so many buckets.
     pub fn begin(&mut self, cell_m: f64, buckets: usize) {
         self.cell_m = if cell_m > 0.0 { cell_m } else { USUAL_M };
         self.buckets.clear();
-        self.buckets.resize(buckets.next_power_of_two().max(64), NONE);
+        self.buckets.resize(buckets.next_power_of_two(), NONE);
         self.clear();
     }
 
@@ -226,6 +233,59 @@ impl Group {
             let lane = are_near.trailing_zeros() as usize;
             found(self.slots[lane], squared[lane]);
             are_near &= are_near - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::vector::squared_distance;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    /// One is put somewhere, moved there, or taken away.
+    fn change() -> impl Strategy<Value = (u32, Option<[i8; 3]>)> {
+        let at = prop::option::weighted(0.7, [-20..20_i8, -2..2_i8, -20..20_i8]);
+        (0_u32..150, at)
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_comes_moves_and_goes_is_found_once_where_it_is_though_all_cells_share_few_buckets(
+            changes in prop::collection::vec(change(), 1..500), buckets in 1_usize..4, cell_m in 5.0..60.0_f64,
+        ) {
+            let (mut cells, mut all) = (GridCells::default(), BTreeMap::new());
+            cells.begin(cell_m, buckets);
+            for (slot, at) in changes {
+                let at = at.map(|at| at.map(f64::from));
+                let known = all.get(&slot).copied();
+                let stays = known.zip(at).is_some_and(|((place, _), at)| cells.move_within(place, at));
+                if let Some((place, _)) = known.filter(|_| !stays) {
+                    all.remove(&slot);
+                    if let Some(other) = cells.remove(place) {
+                        all.get_mut(&other).expect("it is there").0 = place;
+                    }
+                }
+                if let Some(at) = at {
+                    let place = known.filter(|_| stays).map_or_else(|| cells.insert(slot, at), |(place, _)| place);
+                    all.insert(slot, (place, at));
+                }
+            }
+            for (eye, radius_m) in [([0.0; 3], 7.5), ([9.0, 0.0, -14.0], 12.0), ([1.0; 3], 40.0)] {
+                let near = all.iter().map(|(slot, (_, at))| (*slot, squared_distance(*at, eye)));
+                let near: Vec<_> = near.filter(|(_, squared)| *squared <= radius_m * radius_m).collect();
+                let mut found = [Vec::new(), Vec::new()];
+                cells.near(eye, radius_m, |slot, squared| found[0].push((slot, squared)));
+                cells.near_of_all(eye, radius_m, |slot, squared| found[1].push((slot, squared)));
+                for mut found in found {
+                    found.sort_by_key(|(slot, _)| *slot);
+                    prop_assert_eq!(&found, &near);
+                }
+            }
+            let linked: Vec<_> = cells.buckets.iter().flat_map(|first| cells.groups_from(*first)).collect();
+            prop_assert!(linked.iter().all(|group| group.len > 0), "a group that is empty is free");
+            prop_assert_eq!(linked.iter().map(|group| usize::from(group.len)).sum::<usize>(), all.len());
         }
     }
 }

@@ -308,8 +308,11 @@ fn look_around(
     mut found: impl FnMut(u32, f32),
 ) {
     match eyes {
-        [eye] if radius_m.is_finite() => grid.near(*eye, radius_m, |anchor, squared| found(anchor, single(squared))),
-        [_, _, ..] if radius_m.is_finite() => {
+        _ if eyes.is_empty() || radius_m == f64::INFINITY => {
+            grid.somewhere().for_each(|(anchor, at)| found(anchor, nearest_of(eyes, at)));
+        }
+        [eye] => grid.near(*eye, radius_m, |anchor, squared| found(anchor, single(squared))),
+        _ => {
             around.clear();
             for eye in eyes {
                 grid.near(*eye, radius_m, |anchor, squared| around.push((anchor, single(squared))));
@@ -318,7 +321,6 @@ fn look_around(
             around.dedup_by_key(|(anchor, _)| *anchor);
             around.iter().for_each(|(anchor, distance)| found(*anchor, *distance));
         }
-        _ => grid.somewhere().for_each(|(anchor, at)| found(anchor, nearest_of(eyes, at))),
     }
 }
 

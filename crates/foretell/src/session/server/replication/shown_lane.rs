@@ -317,8 +317,8 @@ impl ShownLane {
         self.waiting.sort();
     }
 
-    /// How many bits a row mostly takes at least, by those that this client was told since this was asked last.
-    pub(super) fn bits_at_least(&mut self) -> Option<usize> {
+    /// How many bits a row mostly takes at least, by those that this client was told with the state before.
+    pub(super) fn bits_at_least(&self) -> Option<usize> {
         self.waiting.bits_at_least()
     }
 

@@ -15,7 +15,7 @@ pub(super) struct WaitingRows {
     ranking: Ranking,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
-    /// Those that were told since rows were ranked last, with what stands before each.
+    /// Those that were told with the state before, with what stands before each.
     told: Lengths,
 }
 
@@ -76,17 +76,20 @@ impl WaitingRows {
 
     /// All have room: they are told in the order of their numbers, as neighbours take the fewest bits.
     pub(super) fn sort(&mut self) {
+        self.told = Lengths::default();
         self.ranking.slots.clear();
     }
 
-    /// How many bits a row mostly takes at least, by those that were told since this was asked last; `None` where none were.
-    pub(super) fn bits_at_least(&mut self) -> Option<usize> {
-        let average = core::mem::take(&mut self.told).average()?;
+    /// How many bits a row mostly takes at least, with what stands before it, by those that were told with the state before; `None` where
+    /// none were.
+    pub(super) fn bits_at_least(&self) -> Option<usize> {
+        let average = self.told.average()?;
         usize::try_from(average * 7 / 8).ok().filter(|bits| *bits > 0)
     }
 
     /// Those that wait, and their ranking: what matters most is told first.
     pub(super) fn ranking_of_all(&mut self) -> (&SlotSet, &mut Ranking) {
+        self.told = Lengths::default();
         (&self.slots, &mut self.ranking)
     }
 
