@@ -51,16 +51,9 @@ const BITS_MIN: usize = 16;
 
 /// How many, and how long they are together.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Lengths {
-    pub count: u64,
-    pub bits: u64,
-}
-
-impl Lengths {
-    /// How many bits one takes; `None` where there are none.
-    pub fn average(self) -> Option<u64> {
-        self.bits.checked_div(self.count)
-    }
+struct Lengths {
+    count: u64,
+    bits: u64,
 }
 
 impl EncodedRows {
@@ -87,7 +80,8 @@ impl EncodedRows {
         self.bytes.clear();
         self.rows.clear(slots);
         self.bundles.clear(slots);
-        self.usual_bits = core::mem::take(&mut self.against).average().or(self.usual_bits);
+        let Lengths { count, bits } = core::mem::take(&mut self.against);
+        self.usual_bits = bits.checked_div(count).or(self.usual_bits);
     }
 
     /// How many bits a row of any component takes at most.
@@ -106,9 +100,9 @@ impl EncodedRows {
         (self.of > base).then(|| self.of.since(base)).filter(|age_ticks| *age_ticks <= BASE_AGE_MAX)
     }
 
-    /// How many bits a row takes, and often some more: as many as on average in the state before, without what stands before it.
+    /// How many bits a row mostly takes at least.
     pub(super) fn bits_at_least(&self) -> usize {
-        let usual = self.usual_bits.and_then(|bits| usize::try_from(bits).ok());
+        let usual = self.usual_bits.and_then(|bits| usize::try_from(bits * 3 / 4).ok());
         usual.unwrap_or(0).max(BITS_MIN)
     }
 

@@ -133,8 +133,7 @@ impl Replication {
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
-            let bits = lane.bits_at_least().unwrap_or(encoded.bits_at_least());
-            lane.rank(&shown, urgency, allowance.count_max(bits));
+            lane.rank(&shown, urgency, allowance.count_max(encoded.bits_at_least()));
         }
     }
 

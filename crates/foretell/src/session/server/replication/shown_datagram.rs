@@ -89,11 +89,6 @@ pub(super) struct RecordWriter<'a, 'b> {
 }
 
 impl RecordWriter<'_, '_> {
-    /// How many bits there are.
-    pub(super) fn bit_len(&self) -> usize {
-        self.bits.bit_len()
-    }
-
     /// How many more bits have room.
     pub(super) fn bits_left(&self) -> usize {
         self.room.bits_max.saturating_sub(self.bits.bit_len())

@@ -317,11 +317,6 @@ impl ShownLane {
         self.waiting.sort();
     }
 
-    /// How many bits a row mostly takes at least, by those that this client was told with the state before.
-    pub(super) fn bits_at_least(&self) -> Option<usize> {
-        self.waiting.bits_at_least()
-    }
-
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, urgency: &mut Urgency, most: usize) {
         self.tell_stopped();
@@ -360,7 +355,7 @@ impl ShownLane {
         }
         to.writer.put(0, 1);
         let ShownLane { rows, waiting, paced, sent, .. } = self;
-        let mut row_writer = ShownRowWriter { rows, paced, sent, of, to: to.rows(), count: 0 };
+        let mut row_writer = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
         if !is_full {
             waiting.write(&mut row_writer);
         }

@@ -16,8 +16,6 @@ pub(super) struct ShownRowWriter<'a, 'b, 'c> {
     pub sent: &'a mut SentDatagrams,
     pub of: &'a ShownContext<'a>,
     pub to: RecordWriter<'b, 'c>,
-    /// How many it has told.
-    pub count: u64,
 }
 
 impl ShownRowWriter<'_, '_, '_> {
@@ -83,8 +81,7 @@ impl ShownRowWriter<'_, '_, '_> {
         if those.is_empty() {
             return;
         }
-        let ShownRowWriter { rows, paced, sent, of, count, .. } = self;
-        *count += u64::from(those.count());
+        let ShownRowWriter { rows, paced, sent, of, .. } = self;
         rows.note_told(those, of.tick, of.changes.resting(those.first));
         paced.note_told(those);
         sent.note_told(those);

@@ -2,7 +2,7 @@
 
 use super::chosen_records::ChosenRecords;
 use super::client_rows::ClientRows;
-use super::encoded_rows::{EncodedRows, Lengths};
+use super::encoded_rows::EncodedRows;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
 use super::urgency::Ranking;
@@ -15,18 +15,11 @@ pub(super) struct WaitingRows {
     ranking: Ranking,
     /// Whether a state had no room for all that waited, in the order of their numbers, and since none had: the rest must not wait again.
     has_left: bool,
-    /// Those that were told with the state before, with what stands before each.
-    told: Lengths,
 }
 
 impl WaitingRows {
     pub(super) fn new() -> WaitingRows {
-        WaitingRows {
-            slots: SlotSet::default(),
-            ranking: Ranking::default(),
-            has_left: false,
-            told: Lengths::default(),
-        }
+        WaitingRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
     }
 
     /// The row with this number is to be told.
@@ -76,32 +69,16 @@ impl WaitingRows {
 
     /// All have room: they are told in the order of their numbers, as neighbours take the fewest bits.
     pub(super) fn sort(&mut self) {
-        self.told = Lengths::default();
         self.ranking.slots.clear();
-    }
-
-    /// How many bits a row mostly takes at least, with what stands before it, by those that were told with the state before; `None` where
-    /// none were.
-    pub(super) fn bits_at_least(&self) -> Option<usize> {
-        let average = self.told.average()?;
-        usize::try_from(average * 7 / 8).ok().filter(|bits| *bits > 0)
     }
 
     /// Those that wait, and their ranking: what matters most is told first.
     pub(super) fn ranking_of_all(&mut self) -> (&SlotSet, &mut Ranking) {
-        self.told = Lengths::default();
         (&self.slots, &mut self.ranking)
     }
 
     /// Tells as many as have room.
     pub(super) fn write(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
-        let (bits, count) = (to.to.bit_len(), to.count);
-        self.write_rows(to);
-        self.told.count += to.count - count;
-        self.told.bits += (to.to.bit_len() - bits) as u64;
-    }
-
-    fn write_rows(&mut self, to: &mut ShownRowWriter<'_, '_, '_>) {
         if self.ranking.slots.is_empty() {
             self.write_in_order(to);
             self.has_left = true;

@@ -79,23 +79,6 @@ fn a_datagram_in_which_nothing_had_room_and_that_is_not_sent_leaves_nothing_behi
 }
 
 #[test]
-fn how_many_rows_have_room_is_reckoned_by_how_long_those_were_that_this_client_was_told() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
-    assert_eq!(scene.lane.bits_at_least(), None, "none were told");
-    let mut waited = 0;
-    tell_state(&mut scene, &mut dice, [1, 3000], |lane, _, of| {
-        lane.rank(of, &mut urgency, 1000);
-        waited = lane.waiting.slots().len();
-    });
-    let told = waited - scene.lane.waiting.slots().len();
-    let bits = scene.lane.bits_at_least().expect("some were told");
-    // An eighth less, as the next ones may be shorter; and no other row had room.
-    assert!((2400..=3000).contains(&(bits * told * 8 / 7)), "{told} rows of at least {bits} bits");
-    scene.lane.sort();
-    assert_eq!(scene.lane.bits_at_least(), None, "none were told with this state yet");
-}
-
-#[test]
 fn what_has_no_room_waits_on_and_keeps_its_place_in_the_ranking() {
     let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
     let mut ranked = Vec::new();
