@@ -55,12 +55,12 @@ impl GridCells {
         self.buckets.len() >= count
     }
 
-    /// Whether so few are there that most of the groups that a look at everything goes through are free.
+    /// Whether at least about half of the groups are free where this many entities are left: a look at everything goes through all groups.
     pub fn is_mostly_free(&self, count: usize) -> bool {
         self.groups.len() > 2 * count + BUCKETS_MIN
     }
 
-    /// Nothing is there any more; cells are of this size, where it is one, and there are at least so many buckets.
+    /// Empties it; cells have this size in metres, or the usual one where it is 0, and there are at least this many buckets.
     pub fn begin(&mut self, cell_m: f64, buckets: usize) {
         self.cell_m = if cell_m > 0.0 { cell_m } else { USUAL_M };
         self.buckets.clear();
@@ -68,7 +68,7 @@ impl GridCells {
         self.clear();
     }
 
-    /// Nothing is there any more.
+    /// Empties it; cells and buckets stay as they are.
     pub fn clear(&mut self) {
         self.buckets.fill(NONE);
         self.groups.clear();
