@@ -19,6 +19,7 @@ mod histogram;
 mod hit_receipt;
 mod inspect;
 mod lateness;
+mod link_delay;
 mod messages;
 mod offences;
 mod outbox;

@@ -5,12 +5,10 @@ use super::send_window::{Fates, SendWindow};
 use crate::time::Instant;
 use core::time::Duration;
 
-/// What is sent is spread: in a round trip no more than this factor of the window.
-const PACE: f64 = 1.5;
 /// So much of what may be sent may tell exactly what is others',
 const OF_OTHERS: f64 = 0.75;
-/// and so much of the pace: half a window in a round trip, so that the rest has room whatever is under way.
-const OF_OTHERS_PACE: f64 = 0.5 / PACE;
+/// and in a round trip so much of the window, so that the rest has room whatever is under way.
+const OF_OTHERS_WINDOW: f64 = 0.5;
 /// What of that was not sent is saved for so long: much may begin to move at once.
 const OF_OTHERS_SAVED: Duration = Duration::from_millis(250);
 /// So much of what may be sent may be messages, whatever else there is to tell;
@@ -29,7 +27,7 @@ const OWED_MAX: i64 = 4600;
 /// How many bytes per second somebody may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// However much waits or is lost.
+    /// However much waits or is lost, unless it waits for long or nothing comes: then it would only wait behind the others.
     pub least: u32,
     /// However much the link takes.
     pub most: u32,
@@ -46,6 +44,8 @@ pub(crate) struct SendAllowance {
     bytes: i64,
     /// And how many until the window is full.
     room: i64,
+    /// Whether the pace of the link bounds that, and not the budget.
+    is_paced: bool,
     window: SendWindow,
     /// When the last state was sent.
     added: Option<Instant>,
@@ -60,6 +60,7 @@ impl SendAllowance {
             of_messages: 0.0,
             bytes: 0,
             room: 0,
+            is_paced: false,
             window: SendWindow::new(),
             added: None,
             trickled: None,
@@ -69,13 +70,14 @@ impl SendAllowance {
     /// A state is sent, while `under_way` bytes are under way.
     pub(crate) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
-        self.window.note_state(passed);
-        let at_window = |rtt: Duration| PACE * self.window.bytes() / rtt.as_secs_f64().max(0.001);
-        let pace = self.window.rtt().map_or(f64::INFINITY, at_window);
-        let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_PACE * pace);
+        self.window.note_sending(passed, now);
+        let pace = self.window.pace();
+        self.is_paced = pace < f64::from(budget.most);
+        let least = if self.window.is_jammed(now) { 0 } else { budget.least.min(budget.most) };
+        let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_WINDOW * self.window.rate());
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
-        let [most, least] = [f64::from(budget.most).min(pace), f64::from(budget.least.min(budget.most))];
+        let [most, least] = [f64::from(budget.most).min(pace), f64::from(least)];
         let of_messages = OF_MESSAGES * most.max(least);
         let saved_max = OF_MESSAGES_SAVED.max(of_messages * passed.as_secs_f64());
         self.of_messages = (self.of_messages + of_messages * passed.as_secs_f64()).min(saved_max);
@@ -119,6 +121,9 @@ impl SendAllowance {
         self.bytes = self.bytes.saturating_sub(signed(bytes)).max(-OWED_MAX);
         self.room = self.room.saturating_sub(signed(bytes));
         self.window.note_room(self.room);
+        if self.is_paced && self.bytes < DATAGRAM_LEAST {
+            self.window.note_paced();
+        }
     }
 
     fn left(&self) -> i64 {

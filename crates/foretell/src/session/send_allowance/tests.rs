@@ -1,6 +1,7 @@
 //! What may be sent on links of several sorts.
 
 use super::*;
+use alloc::vec::Vec;
 
 fn up_to(most: u32) -> Budget {
     Budget { least: 0, most }
@@ -56,4 +57,20 @@ fn no_more_is_under_way_than_the_window() {
     let mut allowance = SendAllowance::new();
     (0..100).for_each(|nth| allowance.add(up_to(1_000_000), 2000, at(nth * 10)));
     assert!(allowance.has_room_for(8 * 48) && !allowance.has_room_for(8 * 49));
+}
+
+#[test]
+fn while_nothing_comes_not_even_the_least_is_sent() {
+    let mut allowance = SendAllowance::new();
+    let mut add = |ms: u64, comes: bool| {
+        allowance.add(Budget { least: 5000, most: 1_000_000 }, 1_000_000, at(ms));
+        if comes {
+            allowance.note(Fates { come: 1, lost: 0, bytes: 50, newest_sent: Some(at(ms - 20)) }, at(ms));
+        }
+        allowance.has_room_for(8 * 50)
+    };
+    assert!((100..200).all(|nth| add(nth * 10, true)));
+    let has_room = (200..220).map(|nth| add(nth * 10, false)).collect::<Vec<_>>();
+    assert!(has_room[0] && !has_room[19], "{has_room:?}");
+    assert!(!add(2200, true) && add(2210, true));
 }
