@@ -1,4 +1,4 @@
-//! How long datagrams take on a link: the fastest of late, how much it differs from one to the next, and whether the link is silent.
+//! How long datagrams take on a link: the fastest recently, how much it differs from one to the next, and whether the link is silent.
 
 use super::recent_extreme::RecentExtreme;
 use crate::time::Instant;
@@ -10,7 +10,7 @@ const LATE_JITTERS: f64 = 3.0;
 /// The jitter is the mean of how much later or sooner each comes than the one before, over about the last sixteen (RFC 3550, 6.4.1).
 const JITTER_OF: f64 = 16.0;
 /// The fastest way counts for so long.
-const OF_LATE: Duration = Duration::from_secs(10);
+const FASTEST_OF: Duration = Duration::from_secs(10);
 /// When nothing has come for so long, or for two round trips and two states, the link was out: that says nothing about how
 /// much it takes.
 const OUT: Duration = Duration::from_millis(300);
@@ -44,7 +44,7 @@ pub(crate) struct LinkDelay {
 impl LinkDelay {
     pub(crate) fn new() -> LinkDelay {
         LinkDelay {
-            fastest: RecentExtreme::new(OF_LATE / 2, Duration::min),
+            fastest: RecentExtreme::new(FASTEST_OF / 2, Duration::min),
             took: None,
             jitter_s: 0.0,
             interval: Duration::ZERO,
@@ -54,7 +54,7 @@ impl LinkDelay {
         }
     }
 
-    /// How long the fastest took of late; `None` until something has come.
+    /// How long the fastest took recently; `None` until something has come.
     pub(crate) fn fastest(&self) -> Option<Duration> {
         self.fastest.get()
     }
@@ -82,7 +82,7 @@ impl LinkDelay {
         let took = now.since(sent);
         self.awaited = (sent < self.sent).then_some(now);
         self.fastest.note(took, now);
-        let fastest = self.fastest.get()?;
+        let fastest = self.fastest.get().unwrap_or(took);
         let silence = now.since(core::mem::replace(&mut self.heard, now));
         if silence > OUT.max(2 * (fastest + self.interval)) {
             return None;

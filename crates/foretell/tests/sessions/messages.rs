@@ -260,7 +260,8 @@ fn talk(seed: u64) {
 
 #[test]
 fn whatever_goes_wrong_each_message_arrives_as_its_kind_says() {
-    (0..30).for_each(talk);
+    // In the last one little goes up for long, over a link whose delay changes, and then much.
+    (0..30).chain([463]).for_each(talk);
 }
 
 #[test]
