@@ -40,7 +40,7 @@ impl<W: World> AuthorityHandoff<'_, W> {
         }
     }
 
-    fn sources(&self) -> Sources<'_, W> {
+    fn sources(&self) -> Sources<'_> {
         Sources::new(self.moment, self.timeline, self.snapshots, self.authority)
     }
 

@@ -63,12 +63,12 @@ impl<W: World> ClientWorld<W> {
     }
 
     /// What is shown is made of this.
-    pub(super) fn sources<'a>(&'a self, moment: Moment<'a>) -> Sources<'a, W> {
+    pub(super) fn sources<'a>(&'a self, moment: Moment<'a>) -> Sources<'a> {
         Sources::new(moment, &self.prediction.timeline, &self.snapshots, &self.authority)
     }
 
     /// What is shown is made of the first, and changes the second.
-    fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a, W>, &'a mut Presentation) {
+    fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a>, &'a mut Presentation) {
         let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
         (Sources::new(moment, &prediction.timeline, snapshots, authority), presentation)
     }

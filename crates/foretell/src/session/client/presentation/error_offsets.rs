@@ -5,7 +5,7 @@ use crate::motion::{Correction, Pose, VisualOffset, vector};
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
 use crate::world::EntityMap;
-use crate::world::{Entity, PredictionSet, Row, World};
+use crate::world::{Entity, PredictionSet, Row};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -65,7 +65,7 @@ impl ErrorOffsets {
     }
 
     /// Remembers what is shown of every predicted entity.
-    pub(crate) fn capture<W: World>(&mut self, visual: &VisualState<'_, W>) {
+    pub(crate) fn capture(&mut self, visual: &VisualState<'_>) {
         self.captured.clear();
         self.follow_law(visual.sources.now, visual.sources.config.correction.as_ref());
         let Some(newest) = visual.newest() else { return };
@@ -100,14 +100,14 @@ impl ErrorOffsets {
 
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](ErrorOffsets::capture).
-    pub(crate) fn capture_others<W: World>(&mut self, visual: &VisualState<'_, W>, players: &PredictionSet) {
+    pub(crate) fn capture_others(&mut self, visual: &VisualState<'_>, players: &PredictionSet) {
         let has_pose = |row: &Row<'_>| visual.sources.schema.component(row.component).has_pose();
         for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);
         }
     }
 
-    fn capture_one<W: World>(&mut self, entity: Entity, visual: &VisualState<'_, W>) {
+    fn capture_one(&mut self, entity: Entity, visual: &VisualState<'_>) {
         let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(entity) else { return };
         let velocity = if is_predicted { velocity } else { STANDING };
         let offset = self.at(entity, visual.sources.now, velocity);
@@ -123,7 +123,7 @@ impl ErrorOffsets {
     }
 
     /// Gives every entity whose pose a correction has moved the offset that hides it.
-    pub(crate) fn land<W: World>(&mut self, visual: &VisualState<'_, W>) {
+    pub(crate) fn land(&mut self, visual: &VisualState<'_>) {
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
             let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(before.entity) else {

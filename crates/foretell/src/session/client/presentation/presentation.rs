@@ -15,7 +15,7 @@ use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::Tick;
-use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
+use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, copy};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -47,21 +47,20 @@ impl Presentation {
     }
 
     /// Remembers what is shown, before anything is corrected.
-    pub(crate) fn capture<W: World>(&mut self, sources: &Sources<'_, W>) {
+    pub(crate) fn capture(&mut self, sources: &Sources<'_>) {
         self.offsets.capture(&self.remote.visual(sources));
     }
 
     /// The same of others that will be predicted.
-    pub(crate) fn capture_others<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &PredictionSet) {
+    pub(crate) fn capture_others(&mut self, sources: &Sources<'_>, wanted: &PredictionSet) {
         let visual = self.remote.visual(sources);
         self.offsets.capture_others(&visual, wanted);
-        let timeline = sources.timeline;
-        let newest = timeline.rows(timeline.present()).expect("the present is remembered");
+        let newest = sources.predicted.newest.expect("the present is remembered");
         self.remote.note_switch(newest, wanted);
     }
 
     /// A correction has reached the present, or the clock has leapt: what has moved stays where it was shown, and goes over.
-    pub(crate) fn land<W: World>(&mut self, sources: &Sources<'_, W>) {
+    pub(crate) fn land(&mut self, sources: &Sources<'_>) {
         self.offsets.land(&self.remote.visual(sources));
     }
 
@@ -82,19 +81,19 @@ impl Presentation {
 
     /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
     /// curves `wanted`.
-    pub(crate) fn hide_changes<W: World>(&mut self, sources: &Sources<'_, W>, wanted: &CurveChoices) {
+    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &CurveChoices) {
         self.remote.hide_changes(sources, wanted, &mut self.offsets);
     }
 
     /// Where an entity is shown and how fast it is, with its offset.
-    pub(crate) fn shown<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<Motion> {
+    pub(crate) fn shown(&self, sources: &Sources<'_>, entity: Entity) -> Option<Motion> {
         let motion = self.remote.visual(sources).motion(entity)?;
         let offset = self.offsets.at(entity, sources.now, STANDING);
         Some(Motion { pose: offset.shown(motion.pose), ..motion })
     }
 
     /// Lets an entity that was shown `before` and is elsewhere go over from there.
-    pub(crate) fn hide_jump<W: World>(&mut self, sources: &Sources<'_, W>, entity: Entity, before: Motion) {
+    pub(crate) fn hide_jump(&mut self, sources: &Sources<'_>, entity: Entity, before: Motion) {
         let Some(after) = self.remote.visual(sources).motion(entity) else { return };
         let Some(correction) = &sources.config.correction else { return };
         let speed = vector::length(before.velocity).max(vector::length(after.velocity));
@@ -107,7 +106,7 @@ impl Presentation {
     }
 
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
-    pub(crate) fn held<W: World>(&self, sources: &Sources<'_, W>, entity: Entity) -> Option<HeldShown> {
+    pub(crate) fn held(&self, sources: &Sources<'_>, entity: Entity) -> Option<HeldShown> {
         let mut held = self.remote.visual(sources).held(entity)?;
         let offset = self.offsets.at(entity, sources.now, STANDING);
         apply(offset, sources.schema.component(held.component), &mut held.words);
@@ -120,15 +119,15 @@ impl Presentation {
     }
 
     /// Takes in the newest predicted state.
-    pub(crate) fn note_predicted<W: World>(&mut self, sources: &Sources<'_, W>) {
-        let Some(newest) = sources.timeline.rows(sources.timeline.present()) else { return };
+    pub(crate) fn note_predicted(&mut self, sources: &Sources<'_>) {
+        let Some(newest) = sources.predicted.newest else { return };
         self.lifecycles.note_predicted(newest, |row| pose_in(row, sources.schema));
     }
 
     /// Others that the cursor has come to, or left behind.
-    pub(crate) fn pass<W: World>(&mut self, sources: &Sources<'_, W>) {
+    pub(crate) fn pass(&mut self, sources: &Sources<'_>) {
         let Some(cursor) = self.remote.playout.at_instant(sources.now) else { return };
-        let (snapshots, predicted) = (sources.snapshots, sources.timeline.predicted());
+        let (snapshots, predicted) = (sources.snapshots, sources.predicted.players);
         let Presentation { remote, offsets, lifecycles, told } = self;
         let told =
             told.map(|told| LastShown { told, sources: Sources { now: told.points.now, ..*sources }, remote, offsets });
@@ -141,7 +140,7 @@ impl Presentation {
 
     /// At the end of an update, when the state `compared` was compared: ends what is on neither side any more, and remembers
     /// where everything is shown. Returns how many predicted entities the authority has never had.
-    pub(crate) fn finish<W: World>(&mut self, sources: &Sources<'_, W>, compared: Tick) -> u64 {
+    pub(crate) fn finish(&mut self, sources: &Sources<'_>, compared: Tick) -> u64 {
         let snapshot = sources.snapshots.get(compared);
         let withdrawn = snapshot.map_or(0, |snapshot| {
             let is_hidden = |entity| sources.snapshots.is_hidden(entity, compared);
@@ -170,7 +169,7 @@ impl Presentation {
     }
 
     /// Remembers where predicted entities are shown now.
-    fn note_shown<W: World>(&mut self, sources: &Sources<'_, W>) {
+    fn note_shown(&mut self, sources: &Sources<'_>) {
         let Presentation { remote, offsets, lifecycles, .. } = self;
         let visual = remote.visual(sources);
         let Some(newest) = visual.newest() else { return };
@@ -183,7 +182,7 @@ impl Presentation {
     }
 
     /// Fills `views` with every entity: the predicted ones first, then the others, each group ascending.
-    pub(crate) fn present<W: World>(&self, sources: &Sources<'_, W>, views: &mut Views) {
+    pub(crate) fn present(&self, sources: &Sources<'_>, views: &mut Views) {
         let visual = self.remote.visual(sources);
         let Some(newest) = visual.newest() else { return };
         let mut words = [0; ROW_WORDS_MAX];
@@ -198,9 +197,9 @@ impl Presentation {
         self.present_others(&visual, views);
     }
 
-    fn present_others<W: World>(&self, visual: &VisualState<'_, W>, views: &mut Views) {
-        let (Some(remote), Sources { schema, timeline, .. }) = (&visual.remote, visual.sources) else { return };
-        let predicted = timeline.predicted();
+    fn present_others(&self, visual: &VisualState<'_>, views: &mut Views) {
+        let (Some(remote), Sources { schema, predicted, .. }) = (&visual.remote, visual.sources) else { return };
+        let predicted = predicted.players;
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let prediction = schema.component(id).prediction();
@@ -233,9 +232,9 @@ impl Presentation {
     }
 
     /// The rows that others have been given here and that are not told, up to this entity: `given` is the next.
-    fn push_given<'a, W: World>(
+    fn push_given<'a>(
         &self,
-        visual: &VisualState<'a, W>,
+        visual: &VisualState<'a>,
         given: &mut Option<Row<'a>>,
         until: Option<Entity>,
         views: &mut Views,
@@ -253,7 +252,7 @@ impl Presentation {
     }
 
     /// Moves a row of another's by its offset, which it returns.
-    fn offset_other<W: World>(&self, visual: &VisualState<'_, W>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
+    fn offset_other(&self, visual: &VisualState<'_>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
         let Sources { schema, now, .. } = visual.sources;
         let offset = self.offsets.at(key.entity, *now, STANDING);
         apply(offset, schema.component(key.component), words);
@@ -262,8 +261,8 @@ impl Presentation {
 }
 
 /// Where the rest of what is shown of others stands.
-fn rest_of_others<'a, W: World>(visual: &'a VisualState<'a, W>) -> RestOfStates<'a> {
-    RestOfStates { rows: None, told: visual.remote.as_ref(), changes: Some(visual.sources.timeline.changes()) }
+fn rest_of_others<'a>(visual: &'a VisualState<'a>) -> RestOfStates<'a> {
+    RestOfStates { rows: None, told: visual.remote.as_ref(), changes: Some(visual.sources.predicted.changes) }
 }
 
 /// The components by which an entity is shown.
@@ -272,8 +271,8 @@ fn first_components(schema: &Schema) -> impl Iterator<Item = ComponentId> {
 }
 
 /// Draws a row of the newest predicted state as it is shown. Returns the offset in it.
-fn show_predicted<W: World>(
-    visual: &VisualState<'_, W>,
+fn show_predicted(
+    visual: &VisualState<'_>,
     offsets: &ErrorOffsets,
     row: Row<'_>,
     into: &mut RowBuffer,
@@ -305,15 +304,15 @@ fn pose_told(tracks: &Tracks, schema: &Schema, entity: Entity, until: Tick) -> O
 }
 
 /// Others as they were shown at the end of the last update: some of them are gone since.
-struct LastShown<'a, W: World> {
+struct LastShown<'a> {
     told: Told,
     /// At the instant of that update.
-    sources: Sources<'a, W>,
+    sources: Sources<'a>,
     remote: &'a RemotePlayback,
     offsets: &'a ErrorOffsets,
 }
 
-impl<W: World> LastShown<'_, W> {
+impl LastShown<'_> {
     /// `None` where it was not shown.
     fn pose(&self, entity: Entity) -> Option<Pose> {
         let LastShown { told: Told { known, points }, sources, remote, offsets } = self;

@@ -11,13 +11,13 @@ use super::playout::Playout;
 use super::playout_samples::{ComponentSamples, Pace, PlayoutSamples, RemoteRow, Seen};
 use super::visual_state::{Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::rollback::Timeline;
+use crate::rollback::PredictedStates;
 use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
 use crate::session::curves::{RowBuffer, velocity_of};
 use crate::time::{TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, PredictionSet, ROW_WORDS_MAX, Row, Rows, Schema, World};
+use crate::world::{ComponentId, ComponentSchema, PredictionSet, ROW_WORDS_MAX, Row, Rows, Schema};
 use alloc::vec::Vec;
 
 /// Everything about others that is shown, from the start of a session to its end.
@@ -51,7 +51,7 @@ impl RemotePlayback {
     }
 
     /// What is shown.
-    pub(crate) fn visual<'a, W: World>(&'a self, sources: &'a Sources<'a, W>) -> VisualState<'a, W> {
+    pub(crate) fn visual<'a>(&'a self, sources: &'a Sources<'a>) -> VisualState<'a> {
         let remote = self.samples(sources);
         VisualState { sources, remote, curves: &self.curves, followers: &self.followers }
     }
@@ -81,7 +81,7 @@ impl RemotePlayback {
     }
 
     /// Writes the rows of others at the cursor. Returns where it stands, when there are any.
-    pub(crate) fn write_proxies<W: World>(&mut self, sources: &Sources<'_, W>) -> Option<TickTime> {
+    pub(crate) fn write_proxies(&mut self, sources: &Sources<'_>) -> Option<TickTime> {
         let remote = self.samples(sources)?;
         let RemotePlayback { curves, followers, proxies, staying, written, .. } = self;
         let may_stay = sources.authority.is_empty() && !curves.any_leads();
@@ -101,12 +101,7 @@ impl RemotePlayback {
 
     /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
     /// curves `wanted`. After the offsets were captured.
-    pub(crate) fn hide_changes<W: World>(
-        &mut self,
-        sources: &Sources<'_, W>,
-        wanted: &CurveChoices,
-        offsets: &mut ErrorOffsets,
-    ) {
+    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &CurveChoices, offsets: &mut ErrorOffsets) {
         let Some(remote) = self.samples(sources) else { return };
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
@@ -116,7 +111,7 @@ impl RemotePlayback {
             staying.clear();
         }
         followers.advance(sources.now);
-        let predicted = sources.timeline.predicted();
+        let predicted = sources.predicted.players;
         // Otherwise nothing has changed but where something new is known.
         let may_all_change = leapt_from.is_some() || curves != wanted || curves.any_leads();
         for id in sources.schema.ids().filter(|id| sources.schema.component(*id).has_pose()) {
@@ -146,8 +141,8 @@ impl RemotePlayback {
 
     /// Nobody follows those any more who are gone, or shown by curves that follow nobody: at the end of an update, when it is known where
     /// they were shown last.
-    pub(crate) fn drop_followers<W: World>(&mut self, sources: &Sources<'_, W>) {
-        let (remote, predicted) = (self.samples(sources), sources.timeline.predicted());
+    pub(crate) fn drop_followers(&mut self, sources: &Sources<'_>) {
+        let (remote, predicted) = (self.samples(sources), sources.predicted.players);
         let RemotePlayback { curves, followers, .. } = self;
         followers.retain(|entity| {
             let placed = remote.as_ref().and_then(|remote| remote.placed(entity));
@@ -156,7 +151,7 @@ impl RemotePlayback {
     }
 
     /// What is known of others where they are shown; `None` where nothing is.
-    pub(crate) fn samples<'a, W: World>(&self, sources: &Sources<'a, W>) -> Option<PlayoutSamples<'a>> {
+    pub(crate) fn samples<'a>(&self, sources: &Sources<'a>) -> Option<PlayoutSamples<'a>> {
         let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
         PlayoutSamples::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace)
     }
@@ -203,8 +198,8 @@ impl StayingRowsOf<'_> {
 }
 
 /// Writes proxies, component by component.
-struct ProxyWriter<'a, W: World> {
-    visual: &'a VisualState<'a, W>,
+struct ProxyWriter<'a> {
+    visual: &'a VisualState<'a>,
     proxies: &'a mut Rows,
     staying: &'a mut StayingRows,
     /// Whether what rests is written as it was told.
@@ -213,10 +208,10 @@ struct ProxyWriter<'a, W: World> {
     count: usize,
 }
 
-impl<W: World> ProxyWriter<'_, W> {
+impl ProxyWriter<'_> {
     /// Writes the rows of a component, of which those that stay are there already.
     fn write_component(&mut self, component: ComponentId, mut others: ComponentSamples<'_>) {
-        let Sources { timeline, schema, authority, .. } = self.visual.sources;
+        let Sources { predicted, schema, authority, .. } = self.visual.sources;
         let schema = schema.component(component);
         let mut staying = self.staying.of(component);
         let mut into: RowBuffer = [0; ROW_WORDS_MAX];
@@ -226,7 +221,7 @@ impl<W: World> ProxyWriter<'_, W> {
                 continue;
             }
             let Some(RemoteRow { row, stays }) = others.seek(nth) else { continue };
-            if is_predicted(row, schema, timeline) {
+            if is_predicted(row, schema, predicted) {
                 continue;
             }
             others.draw(self.visual.drawing(row.entity), &mut into);
@@ -239,17 +234,17 @@ impl<W: World> ProxyWriter<'_, W> {
 }
 
 /// Whether a row is simulated here, or is of an entity that another player has by now, as whose it is.
-fn is_predicted<W: World>(row: Row<'_>, component: &ComponentSchema, timeline: &Timeline<W>) -> bool {
-    let predicted = timeline.predicted();
-    let owner = || timeline.rows(timeline.present()).and_then(|rows| rows.owner(row.entity));
+fn is_predicted(row: Row<'_>, component: &ComponentSchema, states: &PredictedStates<'_>) -> bool {
+    let predicted = states.players;
+    let owner = || states.newest.and_then(|rows| rows.owner(row.entity));
     predicted.contains(row.owned())
         && (component.prediction().is_of(predicted.player(), row.owner)
             || owner().is_some_and(|owner| owner != row.owner))
 }
 
 /// What hides that entities are elsewhere by their rows of a component.
-struct Hiding<'a, W: World> {
-    sources: &'a Sources<'a, W>,
+struct Hiding<'a> {
+    sources: &'a Sources<'a>,
     component: &'a ComponentSchema,
     /// As they were shown by what was known in the update before.
     before: ComponentSamples<'a>,
@@ -258,7 +253,7 @@ struct Hiding<'a, W: World> {
     followers: &'a mut Followers,
 }
 
-impl<W: World> Hiding<'_, W> {
+impl Hiding<'_> {
     /// Takes in what has changed about the entity of the row that was looked at last, the nth, which was shown by one curve and
     /// will be by another, and leaves it where it was shown.
     fn hide(&mut self, nth: usize, before: Curve, after: Curve) {

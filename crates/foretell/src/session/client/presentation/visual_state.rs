@@ -4,7 +4,7 @@ use super::followers::{Drawing, Followers};
 use super::playout_samples::PlayoutSamples;
 use super::tick_interpolation::TickInterpolation;
 use crate::motion::Pose;
-use crate::rollback::Timeline;
+use crate::rollback::{PredictedStates, Timeline};
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::ClientConfig;
 use crate::session::client::curve_choices::CurveChoices;
@@ -15,26 +15,27 @@ use crate::time::{Instant, TickTime};
 use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World, copy};
 
 /// What is shown is made of this.
-pub(crate) struct Sources<'a, W: World> {
+pub(crate) struct Sources<'a> {
     pub now: Instant,
     /// Where the client's clock stands.
     pub at: TickTime,
-    pub timeline: &'a Timeline<W>,
+    pub predicted: PredictedStates<'a>,
     pub snapshots: &'a Snapshots,
     pub authority: &'a HeldEntities,
     pub schema: &'a Schema,
     pub config: &'a ClientConfig,
 }
 
-impl<'a, W: World> Sources<'a, W> {
-    pub(crate) fn new(
+impl<'a> Sources<'a> {
+    pub(crate) fn new<W: World>(
         moment: Moment<'a>,
         timeline: &'a Timeline<W>,
         snapshots: &'a Snapshots,
         authority: &'a HeldEntities,
-    ) -> Sources<'a, W> {
+    ) -> Sources<'a> {
         let Moment { now, at, settings } = moment;
-        Sources { now, at, timeline, snapshots, authority, schema: &settings.rules.schema, config: &settings.config }
+        let predicted = PredictedStates::of(timeline);
+        Sources { now, at, predicted, snapshots, authority, schema: &settings.rules.schema, config: &settings.config }
     }
 }
 
@@ -54,23 +55,23 @@ pub(crate) struct HeldShown {
 }
 
 /// Everything that is shown at one instant.
-pub(crate) struct VisualState<'a, W: World> {
-    pub sources: &'a Sources<'a, W>,
+pub(crate) struct VisualState<'a> {
+    pub sources: &'a Sources<'a>,
     pub remote: Option<PlayoutSamples<'a>>,
     pub curves: &'a CurveChoices,
     pub followers: &'a Followers,
 }
 
-impl<'a, W: World> VisualState<'a, W> {
+impl<'a> VisualState<'a> {
     /// The rows of other entities that are shown, and not predicted.
     pub(crate) fn others(&self) -> impl Iterator<Item = Row<'a>> {
-        let predicted = self.sources.timeline.predicted();
+        let predicted = self.sources.predicted.players;
         self.remote.iter().flat_map(|remote| remote.others(predicted))
     }
 
     /// The newest predicted rows.
     pub(crate) fn newest(&self) -> Option<&'a Rows> {
-        self.sources.timeline.rows(self.sources.timeline.present())
+        self.sources.predicted.newest
     }
 
     /// Where an entity is and how fast; `None` where it is not shown.
@@ -94,10 +95,10 @@ impl<'a, W: World> VisualState<'a, W> {
     /// Puts in the place of another's row that was drawn what this client has made of it: what it holds, or its player has changed.
     /// Returns where it comes from then; `None` where it was removed.
     pub(crate) fn put_made(&self, row: Row<'_>, source: PoseSource, into: &mut RowBuffer) -> Option<PoseSource> {
-        let Sources { schema, authority, timeline, .. } = self.sources;
+        let Sources { schema, authority, predicted, .. } = self.sources;
         let is_held = authority.put_shown(schema.component(row.component), row.key(), into);
         let source = if is_held { PoseSource::Held } else { source };
-        let Some(changed) = timeline.changes().get(row.key()) else { return Some(source) };
+        let Some(changed) = predicted.changes.get(row.key()) else { return Some(source) };
         copy(changed?, into);
         Some(PoseSource::Predicted)
     }
@@ -105,7 +106,7 @@ impl<'a, W: World> VisualState<'a, W> {
     /// The row of the first entity after this one that its player has given a row of the component, of which nothing is shown yet: it
     /// is of another sort now, or in another table.
     pub(crate) fn given_after(&self, component: ComponentId, after: Option<Entity>) -> Option<Row<'a>> {
-        let (changes, remote) = (self.sources.timeline.changes(), self.remote.as_ref()?);
+        let (changes, remote) = (self.sources.predicted.changes, self.remote.as_ref()?);
         let is_new = |row: &Row<'_>| Some(row.entity) > after && remote.get(row.key()).is_none();
         let given = changes.given(component).filter(|row| is_new(row) && remote.has(row.entity));
         given.min_by_key(|row| row.entity)
@@ -135,15 +136,13 @@ impl<'a, W: World> VisualState<'a, W> {
     /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
     pub(crate) fn other(&self, entity: Entity) -> Option<Row<'a>> {
         let row = self.remote.as_ref()?.placed(entity)?;
-        Some(row).filter(|row| !self.sources.timeline.predicted().contains(row.owned()))
+        Some(row).filter(|row| !self.sources.predicted.players.contains(row.owned()))
     }
 
     /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).
     pub(crate) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
-        let Sources { timeline, schema, at, config, .. } = self.sources;
-        let present = timeline.present();
-        let before = present.back(1).and_then(|tick| timeline.rows(tick));
-        TickInterpolation { schema, before, present, at: *at, show: config.show, rate: timeline.rate() }
-            .draw(row, into);
+        let Sources { predicted: PredictedStates { before, present, rate, .. }, schema, at, config, .. } =
+            *self.sources;
+        TickInterpolation { schema, before, present, at, show: config.show, rate }.draw(row, into);
     }
 }

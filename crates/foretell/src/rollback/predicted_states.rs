@@ -1,0 +1,36 @@
+//! What of a timeline is shown, whatever its world and inputs are: code that shows it is compiled once, and not for each game.
+
+use super::changes_to_others::FoundChanges;
+use super::timeline::Timeline;
+use crate::time::{Tick, TickRate};
+use crate::world::{PredictionSet, Rows, World};
+
+/// The two newest states that are predicted, between which the shown instant lies.
+#[derive(Clone, Copy)]
+pub(crate) struct PredictedStates<'a> {
+    pub rate: TickRate,
+    /// Whose entities.
+    pub players: &'a PredictionSet,
+    /// Which state is the newest.
+    pub present: Tick,
+    /// Its rows of predicted entities; `None` where nothing has begun.
+    pub newest: Option<&'a Rows>,
+    /// Those of the state before; `None` where it is not remembered.
+    pub before: Option<&'a Rows>,
+    /// What of others the own player has changed ahead of the authority.
+    pub changes: FoundChanges<'a>,
+}
+
+impl<'a> PredictedStates<'a> {
+    pub(crate) fn of<W: World>(timeline: &'a Timeline<W>) -> PredictedStates<'a> {
+        let present = timeline.present();
+        PredictedStates {
+            rate: timeline.rate(),
+            players: timeline.predicted(),
+            present,
+            newest: timeline.rows(present),
+            before: present.back(1).and_then(|tick| timeline.rows(tick)),
+            changes: timeline.changes(),
+        }
+    }
+}
