@@ -68,7 +68,7 @@ impl ErrorOffsets {
     pub(crate) fn capture(&mut self, visual: &VisualState<'_>) {
         self.captured.clear();
         self.follow_law(visual.sources.now, visual.sources.config.correction.as_ref());
-        let Some(newest) = visual.newest() else { return };
+        let Some(newest) = visual.sources.predicted.newest else { return };
         for row in newest.iter().filter(|row| visual.sources.schema.component(row.component).has_pose()) {
             self.capture_one(row.entity, visual);
         }

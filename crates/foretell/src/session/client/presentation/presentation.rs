@@ -172,7 +172,7 @@ impl Presentation {
     fn note_shown(&mut self, sources: &Sources<'_>) {
         let Presentation { remote, offsets, lifecycles, .. } = self;
         let visual = remote.visual(sources);
-        let Some(newest) = visual.newest() else { return };
+        let Some(newest) = sources.predicted.newest else { return };
         let mut into = [0; ROW_WORDS_MAX];
         lifecycles.note_poses(|entity| {
             let row = placed_row(newest, entity, sources.schema)?;
@@ -184,7 +184,7 @@ impl Presentation {
     /// Fills `views` with every entity: the predicted ones first, then the others, each group ascending.
     pub(crate) fn present(&self, sources: &Sources<'_>, views: &mut Views) {
         let visual = self.remote.visual(sources);
-        let Some(newest) = visual.newest() else { return };
+        let Some(newest) = sources.predicted.newest else { return };
         let mut words = [0; ROW_WORDS_MAX];
         for component in first_components(sources.schema) {
             views.begin(component);

@@ -12,7 +12,7 @@ use crate::session::client::game_settings::Moment;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
-use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Rows, Schema, World, copy};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Schema, World, copy};
 
 /// What is shown is made of this.
 pub(crate) struct Sources<'a> {
@@ -67,11 +67,6 @@ impl<'a> VisualState<'a> {
     pub(crate) fn others(&self) -> impl Iterator<Item = Row<'a>> {
         let predicted = self.sources.predicted.players;
         self.remote.iter().flat_map(|remote| remote.others(predicted))
-    }
-
-    /// The newest predicted rows.
-    pub(crate) fn newest(&self) -> Option<&'a Rows> {
-        self.sources.predicted.newest
     }
 
     /// Where an entity is and how fast; `None` where it is not shown.
@@ -130,7 +125,7 @@ impl<'a> VisualState<'a> {
 
     /// The predicted row by which an entity is placed; `None` where it is not predicted, or gone.
     pub(crate) fn predicted(&self, entity: Entity) -> Option<Row<'a>> {
-        placed_row(self.newest()?, entity, self.sources.schema)
+        placed_row(self.sources.predicted.newest?, entity, self.sources.schema)
     }
 
     /// The shown row by which an entity is placed that is not predicted; `None` where it is predicted, or not there.
