@@ -36,6 +36,24 @@ export async function openAnew(options = DESKTOP, address = origin) {
   return page;
 }
 
+/** How long after it began to open the page saw itself play, in a context that has nothing of it yet. */
+export async function openingMs(options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  watch(page);
+  await page.addInitScript(() => {
+    const look = () => {
+      if (window.foretell?.frames.some((frame) => frame.state === "playing")) window.playedAt = performance.now();
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+  await page.goto(origin);
+  const ms = await (await page.waitForFunction(() => window.playedAt)).jsonValue();
+  await context.close();
+  return ms;
+}
+
 /** Opens the lab with its help, so that all controls are seen and their keys act; on a good network, unless an address says
  *  which. */
 export async function open(options = DESKTOP, address = null) {

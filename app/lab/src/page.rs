@@ -69,6 +69,7 @@ const FILES: &[File] = files! {
     "scripts.js": JS,
     "shortcuts.js": JS,
     "shots.js": JS,
+    "socket.js": JS,
     "solids.js": JS,
     "status.js": JS,
     "steps.js": JS,

@@ -116,8 +116,7 @@ const toolbar = new Toolbar(document, {
   },
 });
 
-const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-const connection = new Connection(`${scheme}//${location.host}/ws`, {
+const connection = new Connection({
   greeted: (message) => (address.fragment ? follow(address.fragment) : ready(message)),
   lost: (retryMs) => status.lost(retryMs),
   ready,

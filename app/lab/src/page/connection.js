@@ -1,5 +1,6 @@
 // The one WebSocket to the program: it opens, retries for ever and calmly, and pairs each request for frames with its
 // answer, of which at most one is outstanding.
+import { openSocket } from "./socket.js";
 
 const RETRY_MS = [250, 500, 1000, 2000];
 /** A request that was answered by an error, or never, is given up after this. */
@@ -7,8 +8,7 @@ const PATIENCE_MS = 3000;
 
 export class Connection {
   /** `on` holds greeted(ready), lost(retryMs), and one handler for each type of message. */
-  constructor(url, on) {
-    this.url = url;
+  constructor(on) {
     this.on = on;
     this.socket = null;
     this.attempts = 0;
@@ -22,11 +22,11 @@ export class Connection {
   }
 
   open() {
-    const socket = new WebSocket(this.url);
-    this.socket = socket;
-    socket.addEventListener("open", () => { this.attempts = 0; });
-    socket.addEventListener("message", (event) => this.receive(JSON.parse(event.data)));
-    socket.addEventListener("close", () => this.retry());
+    this.socket = openSocket((data) => {
+      this.attempts = 0;
+      this.receive(JSON.parse(data));
+    });
+    this.socket.addEventListener("close", () => this.retry());
   }
 
   retry() {
