@@ -1,34 +1,47 @@
-//! Where saved states lie: a fixed interval of ticks apart, some where the next re-simulation may well begin, and two on the side.
+//! Of which ticks states are saved: a fixed interval apart, some where the next re-simulation may well begin, and two on the side.
+//! The states themselves, whatever they are made of, lie elsewhere, each in a slot with a number.
 
 use super::expected_rollbacks::AHEAD;
 use crate::time::Tick;
+use alloc::vec;
 use alloc::vec::Vec;
 
+/// In which slot a saved state lies; they are numbered from 0 on, and used again.
+pub(super) type Slot = usize;
+
 /// A place for a saved state, which is that of a tick.
-type Place<S> = Option<(Tick, S)>;
+type Place = Option<(Tick, Slot)>;
 
 /// Saved states by tick. Ticks fall into stretches as long as saved states are apart; of each stretch one state is kept, the
 /// one that was saved last.
 ///
 /// Invariant: an entry of the ring is of a tick of the stretch that has its place, or of one that had it before.
-pub(super) struct CheckpointRing<S> {
+pub(super) struct CheckpointRing {
     /// The length of a stretch, in ticks.
     every: u32,
-    ring: Vec<Place<S>>,
+    ring: Vec<Place>,
     /// Where the next re-simulation was expected to begin, and where an earlier one was.
-    expected: [Place<S>; AHEAD + 1],
+    expected: [Place; AHEAD + 1],
     /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
-    aside: [Place<S>; 2],
-    /// States that are not needed any more, whose memory is used again: first that of the last, which a processor still has at hand.
-    spare: Vec<S>,
+    aside: [Place; 2],
+    spare: SpareSlots,
 }
 
-impl<S: Default> CheckpointRing<S> {
+/// Slots that hold nothing that is needed.
+#[derive(Default)]
+struct SpareSlots {
+    /// Those that did: first the last is used again, which a processor still has at hand.
+    freed: Vec<Slot>,
+    /// From this number on none was used.
+    next: Slot,
+}
+
+impl CheckpointRing {
     /// Room for the states of `horizon` ticks and the present one, when one in `every` ticks is saved.
-    pub(super) fn new(every: u32, horizon: u32) -> CheckpointRing<S> {
+    pub(super) fn new(every: u32, horizon: u32) -> CheckpointRing {
         let every = every.max(1);
-        let ring = (0..horizon / every + 2).map(|_| None).collect();
-        CheckpointRing { every, ring, expected: Default::default(), aside: Default::default(), spare: Vec::new() }
+        let ring = vec![None; (horizon / every + 2) as usize];
+        CheckpointRing { every, ring, expected: [None; AHEAD + 1], aside: [None; 2], spare: SpareSlots::default() }
     }
 
     /// Whether every state is saved.
@@ -43,7 +56,7 @@ impl<S: Default> CheckpointRing<S> {
     }
 
     /// The place of the state of `tick`.
-    pub(super) fn place(&mut self, tick: Tick) -> &mut S {
+    pub(super) fn place(&mut self, tick: Tick) -> Slot {
         let at = self.at(tick);
         occupy(&mut self.ring[at], tick, &mut self.spare)
     }
@@ -56,8 +69,8 @@ impl<S: Default> CheckpointRing<S> {
 
     /// The place of the state of `tick` when the next re-simulation may well begin there: one that is free, or of what will be
     /// another state soon, or of the oldest one.
-    pub(super) fn place_expected(&mut self, tick: Tick) -> &mut S {
-        let worth = |place: &&mut Place<S>| tick_of(place).filter(|of| *of < tick);
+    pub(super) fn place_expected(&mut self, tick: Tick) -> Slot {
+        let worth = |place: &&mut Place| tick_of(place).filter(|of| *of < tick);
         let place = self.expected.iter_mut().min_by_key(worth).expect("there are some");
         occupy(place, tick, &mut self.spare)
     }
@@ -78,7 +91,7 @@ impl<S: Default> CheckpointRing<S> {
     }
 
     /// A place on the side for the state of `tick`; that of `present` stays.
-    pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> &mut S {
+    pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> Slot {
         let [first, second] = &mut self.aside;
         let place = if tick_of(first) == Some(present) && tick != present { second } else { first };
         occupy(place, tick, &mut self.spare)
@@ -89,18 +102,17 @@ impl<S: Default> CheckpointRing<S> {
         self.aside.iter_mut().for_each(|place| vacate(place, &mut self.spare, |of| Some(of) != present));
     }
 
-    /// The state of `tick` when it lies on the side; no more from now on.
-    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<&mut S> {
+    /// Where the state of `tick` lies when it is on the side; no more from now on.
+    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<Slot> {
         let place = self.aside.iter_mut().find(|place| tick_of(place) == Some(tick))?;
-        vacate(place, &mut self.spare, |_| true);
-        self.spare.last_mut()
+        take(place, &mut self.spare)
     }
 
-    /// The newest saved state that is not newer than `tick`, nor older than `oldest`.
-    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, &S)> {
+    /// The newest saved state that is not newer than `tick`, nor older than `oldest`: of which tick it is, and where.
+    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, Slot)> {
         let of = self.newest(tick, oldest)?;
         let mut saved = self.expected.iter().chain([&self.ring[self.at(of)]]).flatten();
-        saved.find(|(saved, _)| *saved == of).map(|(_, saved)| (of, saved))
+        saved.find(|(saved, _)| *saved == of).copied()
     }
 
     /// Whether that is one where a re-simulation was expected to begin.
@@ -110,13 +122,12 @@ impl<S: Default> CheckpointRing<S> {
     }
 
     /// The same state; it is not saved from now on.
-    pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, &mut S)> {
+    pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, Slot)> {
         let of = self.newest(tick, oldest)?;
         let at = self.at(of);
         let mut places = self.expected.iter_mut().chain([&mut self.ring[at]]);
         let place = places.find(|place| tick_of(place) == Some(of))?;
-        vacate(place, &mut self.spare, |_| true);
-        self.spare.last_mut().map(|saved| (of, saved))
+        take(place, &mut self.spare).map(|slot| (of, slot))
     }
 
     /// The first tick from `tick` to `present` whose state is saved.
@@ -153,17 +164,36 @@ impl<S: Default> CheckpointRing<S> {
 }
 
 /// Of which tick the state is that has this place.
-fn tick_of<S>(place: &Place<S>) -> Option<Tick> {
-    place.as_ref().map(|(of, _)| *of)
+fn tick_of(place: &Place) -> Option<Tick> {
+    place.map(|(of, _)| of)
 }
 
-/// Gives a place to the state of `tick`, in memory of what had it, or of what is not needed any more.
-fn occupy<'a, S: Default>(place: &'a mut Place<S>, tick: Tick, spare: &mut Vec<S>) -> &'a mut S {
-    let before = place.take().map(|(_, saved)| saved);
-    &mut place.insert((tick, before.or_else(|| spare.pop()).unwrap_or_default())).1
+/// Gives a place to the state of `tick`, in the slot of what had it, or in one that is spare.
+fn occupy(place: &mut Place, tick: Tick, spare: &mut SpareSlots) -> Slot {
+    let slot = place.map_or_else(|| spare.take(), |(_, slot)| slot);
+    *place = Some((tick, slot));
+    slot
 }
 
-/// Takes the state out of a place, if it is one of such a tick; its memory is the last that is spare.
-fn vacate<S>(place: &mut Place<S>, spare: &mut Vec<S>, is_it: impl Fn(Tick) -> bool) {
-    spare.extend(place.take_if(|(of, _)| is_it(*of)).map(|(_, saved)| saved));
+/// Takes the state out of a place, if it is one of such a tick; its slot is the last that was freed.
+fn vacate(place: &mut Place, spare: &mut SpareSlots, is_it: impl Fn(Tick) -> bool) {
+    if tick_of(place).is_some_and(is_it) {
+        take(place, spare);
+    }
+}
+
+/// The same, whatever its tick is. Returns the slot, in which the state still is until another is saved.
+fn take(place: &mut Place, spare: &mut SpareSlots) -> Option<Slot> {
+    let (_, slot) = place.take()?;
+    spare.freed.push(slot);
+    Some(slot)
+}
+
+impl SpareSlots {
+    fn take(&mut self) -> Slot {
+        self.freed.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
 }

@@ -4,13 +4,14 @@ use super::others_inputs::{OthersInputs, RelayedInput};
 use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
 use alloc::vec::Vec;
+use core::mem;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
 /// states.
 pub const INPUTS_KEPT: u32 = 1024;
 
 /// What the step of one tick was given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StepInputs<I> {
     /// Ascending by player.
     pub inputs: Vec<PlayerInput<I>>,
@@ -65,6 +66,8 @@ impl Outdated {
 /// What is known of the inputs of all players, by tick, and of canonical ticks.
 pub(super) struct InputHistory<I> {
     own: TickRing<PlayerInput<I>>,
+    /// What the steps of the horizon, and those to the oldest state and from the present one, were given: by tick, in a ring.
+    given: Vec<StepInputs<I>>,
     others: OthersInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.
     has_none: bool,
@@ -79,6 +82,7 @@ impl<I: Input> InputHistory<I> {
     pub(super) fn new(horizon: u32, rate: TickRate) -> InputHistory<I> {
         InputHistory {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
+            given: (0..horizon + 2).map(|_| StepInputs::new()).collect(),
             others: OthersInputs::new(horizon, rate),
             has_none: false,
             canonical: Vec::new(),
@@ -143,12 +147,23 @@ impl<I: Input> InputHistory<I> {
         self.canonical.binary_search(&tick).is_ok()
     }
 
-    /// Writes what the step of a tick is to be given by what is known now, on a client that simulates `predicted`.
-    pub(super) fn gather(&self, tick: Tick, predicted: &PredictionSet, into: &mut StepInputs<I>) {
-        let known = predicted.stepped().iter().filter_map(|player| self.of(*player, predicted.player(), tick));
-        into.inputs.clear();
-        into.inputs.extend(known);
-        into.canonical = self.is_canonical(tick);
+    /// What the step of a tick is to be given by what is known now, on a client that simulates `predicted`; it is remembered.
+    pub(super) fn gather(&mut self, tick: Tick, predicted: &PredictionSet) -> &StepInputs<I> {
+        let at = self.place(tick);
+        let mut inputs = mem::take(&mut self.given[at].inputs);
+        inputs.clear();
+        inputs.extend(predicted.stepped().iter().filter_map(|player| self.of(*player, predicted.player(), tick)));
+        self.given[at] = StepInputs { inputs, canonical: self.is_canonical(tick) };
+        &self.given[at]
+    }
+
+    /// What the step of a tick was given last.
+    pub(super) fn given(&self, tick: Tick) -> &StepInputs<I> {
+        &self.given[self.place(tick)]
+    }
+
+    fn place(&self, tick: Tick) -> usize {
+        tick.get() as usize % self.given.len()
     }
 
     /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.
@@ -177,9 +192,9 @@ impl<I: Input> InputHistory<I> {
         self.news = is_outdated;
     }
 
-    /// In what a tick whose step was `given` these inputs is outdated.
-    pub(super) fn outdated(&self, tick: Tick, given: &StepInputs<I>, predicted: &PredictionSet) -> Outdated {
-        let own = predicted.player();
+    /// In what a tick is outdated by what its step was given.
+    pub(super) fn outdated(&self, tick: Tick, predicted: &PredictionSet) -> Outdated {
+        let (own, given) = (predicted.player(), self.given(tick));
         let differs = |player| given.of(player) != self.of(player, own, tick).map(|input| input.input);
         Outdated {
             own_input: self.others.told(own, tick).is_some() && differs(own),
@@ -189,10 +204,10 @@ impl<I: Input> InputHistory<I> {
         }
     }
 
-    /// Whether the step of a tick was `given` another input of another player than the authority applied, as far as it has
+    /// Whether the step of a tick was given another input of another player than the authority applied, as far as it has
     /// told; or it has not.
-    pub(super) fn is_misguessed(&self, player: PlayerId, tick: Tick, given: &StepInputs<I>) -> bool {
-        self.others.told(player, tick).is_none_or(|told| given.of(player) != told.input)
+    pub(super) fn is_misguessed(&self, player: PlayerId, tick: Tick) -> bool {
+        self.others.told(player, tick).is_none_or(|told| self.given(tick).of(player) != told.input)
     }
 }
 
@@ -227,42 +242,36 @@ mod tests {
         inputs.tell(NOW, player, NOW, [(NOW, told)].into_iter());
     }
 
-    fn given(inputs: &InputHistory<Push>) -> StepInputs<Push> {
-        let mut given = StepInputs::new();
-        inputs.gather(NOW, &everyone(), &mut given);
-        given
-    }
-
-    fn pushes(inputs: &InputHistory<Push>) -> Vec<(PlayerId, i32)> {
-        given(inputs).inputs.iter().map(|input| (input.player, input.input.force)).collect()
+    fn pushes(inputs: &mut InputHistory<Push>) -> Vec<(PlayerId, i32)> {
+        inputs.gather(NOW, &everyone()).inputs.iter().map(|input| (input.player, input.input.force)).collect()
     }
 
     #[test]
     fn a_step_is_given_the_own_input_and_what_is_known_of_others_and_never_one_of_the_server() {
         let mut inputs = inputs();
-        assert_eq!(pushes(&inputs), [(ME, 1), (THEM, 0)]);
+        assert_eq!(pushes(&mut inputs), [(ME, 1), (THEM, 0)]);
         tell(&mut inputs, THEM, Some(Push::of(7)));
-        assert_eq!(pushes(&inputs), [(ME, 1), (THEM, 7)]);
+        assert_eq!(pushes(&mut inputs), [(ME, 1), (THEM, 7)]);
         tell(&mut inputs, THEM, None);
-        assert_eq!(pushes(&inputs), [(ME, 1)], "one who is left where they are is not stepped");
+        assert_eq!(pushes(&mut inputs), [(ME, 1)], "one who is left where they are is not stepped");
     }
 
     #[test]
     fn what_the_authority_applied_takes_the_place_of_the_own_input() {
         let mut inputs = inputs();
         tell(&mut inputs, ME, Some(Push::of(5)));
-        assert_eq!(pushes(&inputs), [(ME, 5), (THEM, 0)]);
+        assert_eq!(pushes(&mut inputs), [(ME, 5), (THEM, 0)]);
         assert_eq!(inputs.own(NOW).map(|input| input.input), Some(Push::of(1)), "which is remembered all the same");
         tell(&mut inputs, ME, None);
-        assert_eq!(pushes(&inputs), [(THEM, 0)]);
+        assert_eq!(pushes(&mut inputs), [(THEM, 0)]);
     }
 
     #[test]
     fn a_tick_is_outdated_in_what_was_told_otherwise_than_its_step_was_given() {
         let mut inputs = inputs();
-        let before = given(&inputs);
-        let outdated = |inputs: &InputHistory<Push>| inputs.outdated(NOW, &before, &everyone());
-        inputs.give(NOW, PlayerInput { input: Push::of(2), ..before.inputs[0] });
+        let given = inputs.gather(NOW, &everyone()).inputs[0];
+        let outdated = |inputs: &InputHistory<Push>| inputs.outdated(NOW, &everyone());
+        inputs.give(NOW, PlayerInput { input: Push::of(2), ..given });
         assert!(!outdated(&inputs).any(), "nobody has told of another own input");
         tell(&mut inputs, ME, Some(Push::of(1)));
         tell(&mut inputs, THEM, Some(Push::of(0)));
@@ -273,18 +282,19 @@ mod tests {
         inputs.announce(NOW, Tick::ZERO);
         let all = Outdated { own_input: true, others_input: true, canonical: true, change: false };
         assert_eq!(outdated(&inputs), all);
-        assert!(!inputs.outdated(NOW, &given(&inputs), &everyone()).any(), "simulated again it no longer is");
+        inputs.gather(NOW, &everyone());
+        assert!(!outdated(&inputs).any(), "simulated again it no longer is");
     }
 
     #[test]
     fn a_guess_counts_as_wrong_until_the_authority_has_told_the_same() {
         let mut inputs = inputs();
-        let guessed = given(&inputs);
-        assert!(inputs.is_misguessed(THEM, NOW, &guessed), "nothing is told");
+        inputs.gather(NOW, &everyone());
+        assert!(inputs.is_misguessed(THEM, NOW), "nothing is told");
         tell(&mut inputs, THEM, Some(Push::of(0)));
-        assert!(!inputs.is_misguessed(THEM, NOW, &guessed));
+        assert!(!inputs.is_misguessed(THEM, NOW));
         tell(&mut inputs, THEM, Some(Push::of(2)));
-        assert!(inputs.is_misguessed(THEM, NOW, &guessed));
+        assert!(inputs.is_misguessed(THEM, NOW));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod changes_to_others;
 mod checkpoint_ring;
+mod checkpoint_schedule;
 mod checkpoints;
 mod expected_rollbacks;
 mod input_history;
@@ -19,7 +20,7 @@ mod test_world;
 mod timeline;
 mod world_driver;
 
-pub(crate) use changes_to_others::{ChangedRow, FoundChanges, PredictedChange};
+pub(crate) use changes_to_others::{ChangedRow, ChangesToOthers, FoundChanges, PredictedChange};
 pub use input_history::INPUTS_KEPT;
 pub use others_inputs::RelayedInput;
 pub(crate) use predicted_states::PredictedStates;

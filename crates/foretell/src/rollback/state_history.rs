@@ -1,18 +1,15 @@
 //! The states of the last ticks of a timeline, and what led from each to the next.
 
-use super::input_history::StepInputs;
 use crate::time::Tick;
-use crate::world::{Effect, Entity, Input, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
+use crate::world::{Effect, Entity, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;
 
 /// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
-pub(super) struct Slot<I> {
+pub(super) struct Slot {
     /// The predicted entities' rows of this state.
     pub rows: Rows,
     /// The rows of other entities that were written before the step; a placeholder where nobody goes back.
     pub proxies: Rows,
-    /// What the step was given.
-    pub given: StepInputs<I>,
     /// Whether this state was put in the place of the one that the step before had made.
     pub rewritten: bool,
     /// What the step said.
@@ -23,9 +20,9 @@ pub(super) struct Slot<I> {
 /// for the states that somebody may go back to, from `oldest` on, or that are simulated again.
 ///
 /// Invariant: `first <= oldest <= present <= oldest + horizon`.
-pub(super) struct StateHistory<I> {
+pub(super) struct StateHistory {
     schema: Schema,
-    slots: Vec<Slot<I>>,
+    slots: Vec<Slot>,
     /// The state that this has begun with.
     first: Tick,
     oldest: Tick,
@@ -37,13 +34,12 @@ pub(super) struct StateHistory<I> {
     spare: Vec<Rows>,
 }
 
-impl<I: Input> StateHistory<I> {
+impl StateHistory {
     /// Room for the states of `horizon` ticks and the present one, and for what was written before the step to the oldest.
-    pub(super) fn new(schema: &Schema, horizon: u32) -> StateHistory<I> {
+    pub(super) fn new(schema: &Schema, horizon: u32) -> StateHistory {
         let slot = |_| Slot {
             rows: Rows::new(schema),
             proxies: Rows::placeholder(),
-            given: StepInputs::new(),
             rewritten: false,
             output: StepOutput::with_room(),
         };
@@ -128,17 +124,17 @@ impl<I: Input> StateHistory<I> {
     }
 
     /// The ticks whose steps lie between the states `from` and `until`, from the oldest on that somebody may go back to.
-    pub(super) fn steps(&self, from: Tick, until: Tick) -> impl DoubleEndedIterator<Item = Tick> + use<I> {
+    pub(super) fn steps(&self, from: Tick, until: Tick) -> impl DoubleEndedIterator<Item = Tick> + use<> {
         from.max(self.oldest).until(until.min(self.present))
     }
 
     /// The slot of a tick, whatever it holds now.
-    pub(super) fn slot(&self, tick: Tick) -> &Slot<I> {
+    pub(super) fn slot(&self, tick: Tick) -> &Slot {
         &self.slots[self.index(tick)]
     }
 
     /// The same, to be changed.
-    pub(super) fn slot_mut(&mut self, tick: Tick) -> &mut Slot<I> {
+    pub(super) fn slot_mut(&mut self, tick: Tick) -> &mut Slot {
         let index = self.index(tick);
         &mut self.slots[index]
     }
@@ -211,7 +207,7 @@ impl<I: Input> StateHistory<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::test_world::{ME, MINE, Marbles, Push, THEIRS, THEM, places, rows};
+    use crate::rollback::test_world::{ME, MINE, Marbles, THEIRS, THEM, places, rows};
     use crate::world::{Owned, World};
 
     const HORIZON: u32 = 8;
@@ -223,7 +219,7 @@ mod tests {
     }
 
     /// The states up to that of tick 12, in which both marbles are at the number of the state; of mine alone they say it.
-    fn recorded() -> StateHistory<Push> {
+    fn recorded() -> StateHistory {
         let mut history = StateHistory::new(&Marbles::schema(), HORIZON);
         history.begin(Tick::ZERO);
         for tick in Tick::ZERO.until(Tick::new(13)) {
@@ -235,7 +231,7 @@ mod tests {
         history
     }
 
-    fn at(history: &StateHistory<Push>, tick: u32) -> [Vec<(Owned, i32)>; 2] {
+    fn at(history: &StateHistory, tick: u32) -> [Vec<(Owned, i32)>; 2] {
         let slot = history.slot(Tick::new(tick));
         [places(&slot.rows), places(&slot.proxies)]
     }

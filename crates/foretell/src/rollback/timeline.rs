@@ -1,13 +1,14 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
 use super::changes_to_others::{ChangesToOthers, FoundChanges};
-use super::checkpoints::{Checkpoints, Purpose};
+use super::checkpoint_schedule::Purpose;
+use super::checkpoints::Checkpoints;
 use super::input_history::{InputHistory, Outdated, others};
 use super::others_inputs::RelayedInput;
 use super::resimulation_progress::ResimulationProgress;
 use super::state_history::StateHistory;
 use super::step_messages::StepMessages;
-use super::world_driver::WorldDriver;
+use super::world_driver::{GivenStep, WorldDriver};
 use crate::time::{Tick, TickRate};
 use crate::world::{
     Effect, Entity, PlayerId, PlayerInput, PredictionSet, ReceivedMessage, RemovedRow, Rows, Schema, World,
@@ -20,7 +21,7 @@ use alloc::vec::Vec;
 /// is saved, or the world holds it. The next re-simulated tick is not older, or lies on the side: one that takes long enough
 /// may be left behind.
 pub struct Timeline<W: World> {
-    history: StateHistory<W::Input>,
+    history: StateHistory,
     inputs: InputHistory<W::Input>,
     messages: StepMessages,
     checkpoints: Checkpoints<W::Saved>,
@@ -50,7 +51,7 @@ impl<W: World> Timeline<W> {
     pub fn begin(&mut self, world: &mut W, tick: Tick) {
         self.history.begin(tick);
         self.resimulation.stop();
-        self.checkpoints.begin(tick);
+        self.checkpoints.schedule.begin(tick);
         self.cursor.begin(world, tick);
         self.record(tick);
         self.save_first(world, tick);
@@ -76,7 +77,7 @@ impl<W: World> Timeline<W> {
     /// Nothing is simulated again from before state `tick` any more: the authority's is known, and what it tells later is of later ones.
     /// What that would take, of which there may be much, is forgotten; the rows of predicted entities stay.
     pub fn confirm(&mut self, tick: Tick) {
-        let saved = self.checkpoints.newest_that_stays(tick.min(self.settled()), self.oldest());
+        let saved = self.checkpoints.schedule.newest_that_stays(tick.min(self.settled()), self.oldest());
         saved.into_iter().for_each(|saved| self.forget_before(saved));
     }
 
@@ -182,7 +183,7 @@ impl<W: World> Timeline<W> {
     /// The others whose inputs in the ticks before state `tick`, from `since` on, were not what the authority applied, as
     /// far as it has told; or it has not.
     pub(crate) fn misguessed(&self, since: Tick, tick: Tick, into: &mut Vec<PlayerId>) {
-        let is_misguessed = |player, tick| self.inputs.is_misguessed(player, tick, &self.history.slot(tick).given);
+        let is_misguessed = |player, tick| self.inputs.is_misguessed(player, tick);
         let is_ever = |player: &PlayerId| self.history.steps(since, tick).any(|tick| is_misguessed(*player, tick));
         into.clear();
         into.extend(others(self.predicted()).filter(is_ever));
@@ -207,7 +208,7 @@ impl<W: World> Timeline<W> {
     }
 
     fn outdated_in(&self, tick: Tick) -> Outdated {
-        let by_inputs = self.inputs.outdated(tick, &self.history.slot(tick).given, self.predicted());
+        let by_inputs = self.inputs.outdated(tick, self.predicted());
         Outdated { change: self.cursor.changes.outdates(tick), ..by_inputs }
     }
 
@@ -247,7 +248,7 @@ impl<W: World> Timeline<W> {
     fn replace(&mut self, world: &mut W, tick: Tick, authority: &Rows, dropped: &[RemovedRow]) {
         let present = self.present();
         self.cursor.replace(world, &self.history.slot(tick).rows, authority, dropped);
-        self.checkpoints.note_rollback(tick, Some(present).filter(|present| *present != tick));
+        self.checkpoints.schedule.note_rollback(tick, Some(present).filter(|present| *present != tick));
         self.record(tick);
         self.save_first(world, tick);
         self.history.slot_mut(tick).rewritten = true;
@@ -278,7 +279,7 @@ impl<W: World> Timeline<W> {
         let dropped = self.history.hand_over(tick, predicted, full);
         self.cursor.predict(predicted);
         self.cursor.forget_proxies();
-        self.checkpoints.switch(tick);
+        self.checkpoints.schedule.switch(tick);
         let mut authority = full.clone();
         authority.copy_predicted(full, predicted);
         self.replace(world, tick, &authority, &dropped);
@@ -298,7 +299,7 @@ impl<W: World> Timeline<W> {
         );
         self.cursor.changes.settle_outdated();
         if !self.resimulation.will_reach(tick) {
-            self.checkpoints.note_rollback(tick, Some(present));
+            self.checkpoints.schedule.note_rollback(tick, Some(present));
             self.resimulation.go_on_from(tick, present);
         }
     }
@@ -326,7 +327,7 @@ impl<W: World> Timeline<W> {
         from.until(until).for_each(|tick| self.run(world, tick));
         self.resimulation.go_on_from(until, present);
         if until == present {
-            self.checkpoints.forget_aside();
+            self.checkpoints.schedule.forget_aside();
         }
         until.since(from)
     }
@@ -340,7 +341,7 @@ impl<W: World> Timeline<W> {
         assert!(tick <= self.present(), "only a tick that can be gone back to can be simulated again");
         self.seek(world, from, Purpose::Visit);
         for tick in from.until(tick) {
-            self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));
+            self.repeat(world, tick);
         }
         self.cursor.has(&self.history.slot(tick).rows)
     }
@@ -348,36 +349,44 @@ impl<W: World> Timeline<W> {
     /// One tick, from the state `tick`, which the world holds, to the next.
     fn run(&mut self, world: &mut W, tick: Tick) {
         let again = tick < self.present();
-        let slot = self.history.slot_mut(tick);
-        self.inputs.gather(tick, self.cursor.predicted(), &mut slot.given);
-        self.cursor.step(world, tick, slot, self.messages.of(tick));
+        let inputs = self.inputs.gather(tick, self.cursor.predicted());
+        let given = GivenStep { tick, inputs, messages: self.messages.of(tick) };
+        self.cursor.step(world, &given, self.history.slot_mut(tick));
         self.record(tick.next());
-        self.checkpoints.save_next(world, tick.next(), self.history.oldest(), again);
+        let slot = self.checkpoints.schedule.save_next(tick.next(), self.history.oldest(), again);
+        self.checkpoints.save(world, slot);
         self.forget_old();
+    }
+
+    /// The same again, with everything that it was given before; what it comes to is known.
+    fn repeat(&mut self, world: &mut W, tick: Tick) {
+        let given = GivenStep { tick, inputs: self.inputs.given(tick), messages: self.messages.of(tick) };
+        self.cursor.repeat(world, &given, &self.history);
     }
 
     /// Remembers what the world has just published as state `tick`.
     fn record(&mut self, tick: Tick) {
         self.history.record(tick, self.cursor.published(), self.cursor.predicted());
-        self.checkpoints.forget(tick);
+        self.checkpoints.schedule.forget(tick);
     }
 
     /// Saves the state of `tick`, with which a re-simulation begins, where that is worth it.
     fn save_first(&mut self, world: &W, tick: Tick) {
-        self.checkpoints.save_first(world, tick, self.history.oldest());
+        let slot = self.checkpoints.schedule.save_first(tick, self.history.oldest());
+        self.checkpoints.save(world, slot);
         self.forget_old();
     }
 
     /// What lies before the first saved state within the horizon can't be gone back to.
     fn forget_old(&mut self) {
         let (oldest, present) = (self.history.oldest_in_reach(), self.present());
-        self.forget_before(self.checkpoints.first_from(oldest, present).unwrap_or(present));
+        self.forget_before(self.checkpoints.schedule.first_from(oldest, present).unwrap_or(present));
         self.cursor.changes.forget_before(self.history.oldest_rows());
     }
 
     /// Nobody goes back to a state before that of `oldest`.
     fn forget_before(&mut self, oldest: Tick) {
-        self.checkpoints.forget_between(self.history.oldest(), oldest);
+        self.checkpoints.schedule.forget_between(self.history.oldest(), oldest);
         self.history.forget_before(oldest, self.settled());
     }
 
@@ -388,13 +397,14 @@ impl<W: World> Timeline<W> {
             return;
         }
         if self.resimulation.needs_again(at, tick, present) {
-            self.checkpoints.save_aside(world, at, present);
+            let slot = self.checkpoints.schedule.save_aside(at, present);
+            self.checkpoints.save(world, slot);
         }
         let from =
             self.checkpoints.load(world, tick, self.history.oldest(), purpose).expect("the oldest state is saved");
-        self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.proxies_in(from));
+        self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.schedule.proxies_in(from));
         for tick in from.until(tick) {
-            self.cursor.repeat(world, tick, &self.history, self.messages.of(tick));
+            self.repeat(world, tick);
         }
     }
 }

@@ -1,11 +1,45 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::changes_to_others::ChangesToOthers;
+use super::input_history::StepInputs;
 use super::others_past::OthersPast;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
 use alloc::vec::Vec;
+use core::mem;
+
+/// What a world gives and takes besides its steps, whatever its inputs are: code that needs no more is compiled once, and not with each
+/// game.
+pub(super) trait Replica {
+    /// As [`World::publish`].
+    fn publish(&mut self, rows: &mut Rows);
+    /// As [`World::adopt`].
+    fn adopt(&mut self, rows: &Rows);
+    /// As [`World::adopt_known`].
+    fn adopt_known(&mut self, rows: &Rows);
+}
+
+impl<W: World> Replica for W {
+    fn publish(&mut self, rows: &mut Rows) {
+        World::publish(self, rows);
+    }
+
+    fn adopt(&mut self, rows: &Rows) {
+        World::adopt(self, rows);
+    }
+
+    fn adopt_known(&mut self, rows: &Rows) {
+        World::adopt_known(self, rows);
+    }
+}
+
+/// A step, and what it is given.
+pub(super) struct GivenStep<'a, I> {
+    pub tick: Tick,
+    pub inputs: &'a StepInputs<I>,
+    pub messages: &'a [ReceivedMessage],
+}
 
 /// Which state the caller's world is in, and what of it is known.
 ///
@@ -78,7 +112,7 @@ impl WorldDriver {
     }
 
     /// The world, whatever it has done before, is in state `tick`.
-    pub(super) fn begin<W: World>(&mut self, world: &mut W, tick: Tick) {
+    pub(super) fn begin(&mut self, world: &mut dyn Replica, tick: Tick) {
         self.at = tick;
         self.proxies_at = None;
         self.changes.clear();
@@ -101,7 +135,7 @@ impl WorldDriver {
     }
 
     /// Gives the world all rows of an authority's state, and takes the others away.
-    pub(super) fn adopt_all<W: World>(&mut self, world: &mut W, full: &Rows) {
+    pub(super) fn adopt_all(&mut self, world: &mut dyn Replica, full: &Rows) {
         self.adopting.clone_from(full);
         missing(&self.published, full).for_each(|row| self.adopting.name_removed(row));
         world.adopt(&self.adopting);
@@ -109,7 +143,7 @@ impl WorldDriver {
 
     /// Puts `after` in the place of the predicted rows `before` of the state that the world is in; it is told of what is
     /// `dropped` besides.
-    pub(super) fn replace<W: World>(&mut self, world: &mut W, before: &Rows, after: &Rows, dropped: &[RemovedRow]) {
+    pub(super) fn replace(&mut self, world: &mut dyn Replica, before: &Rows, after: &Rows, dropped: &[RemovedRow]) {
         self.adopting.copy_rows(after);
         missing(before, after).for_each(|row| self.adopting.name_removed(row));
         dropped.iter().for_each(|row| self.adopting.name_removed(*row));
@@ -118,48 +152,51 @@ impl WorldDriver {
         self.publish(world);
     }
 
-    /// The step of `tick`, which makes the next state of the one that the world is in; fills in what it has said.
-    pub(super) fn step<W: World>(
-        &mut self,
-        world: &mut W,
-        tick: Tick,
-        slot: &mut Slot<W::Input>,
-        messages: &[ReceivedMessage],
-    ) {
+    /// A step, which makes the next state of the one that the world is in; fills in what it has said.
+    pub(super) fn step<W: World>(&mut self, world: &mut W, given: &GivenStep<'_, W::Input>, slot: &mut Slot) {
+        let tick = given.tick;
         let first_time = tick >= self.unseen;
         self.unseen = self.unseen.max(tick.next());
-        self.adopt_others(world, tick, &slot.proxies);
-        self.changes.begin_step(tick);
-        let output = core::mem::take(&mut slot.output);
+        self.begin_step(world, tick, &slot.proxies);
+        let output = mem::take(&mut slot.output);
         let others = self.others(&slot.proxies);
-        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &slot.given.inputs);
-        let step = step.with_messages(messages).predicting(&self.predicted).looking_back(&others, &[]);
-        let step = step.with_output(output).on_canonical(slot.given.canonical).refusing(self.changes.refused());
+        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &given.inputs.inputs);
+        let step = step.with_messages(given.messages).predicting(&self.predicted).looking_back(&others, &[]);
+        let step = step.with_output(output).on_canonical(given.inputs.canonical).refusing(self.changes.refused());
         let mut step = if first_time { step } else { step.again() };
         world.step(&mut step);
         slot.output = step.into_output();
+        self.end_step(world, tick, slot);
+    }
+
+    /// A step again, with everything that it was given before; what it comes to is known.
+    pub(super) fn repeat<W: World>(&mut self, world: &mut W, given: &GivenStep<'_, W::Input>, history: &StateHistory) {
+        let (tick, proxies) = (given.tick, &history.slot(given.tick).proxies);
+        self.begin_step(world, tick, proxies);
+        let others = self.others(proxies);
+        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &given.inputs.inputs);
+        let step = step.with_messages(given.messages).predicting(&self.predicted).looking_back(&others, &[]);
+        world.step(&mut step.on_canonical(given.inputs.canonical).refusing(self.changes.refused()).again());
+        self.end_repeated(world, tick, history);
+    }
+
+    /// Before a step the rows of others are written.
+    fn begin_step(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
+        self.adopt_others(world, tick, proxies);
+        self.changes.begin_step(tick);
+    }
+
+    /// Takes in what a step has made.
+    fn end_step(&mut self, world: &mut dyn Replica, tick: Tick, slot: &Slot) {
         world.publish(&mut self.published);
         self.changes.end_step(tick, &slot.output.changes, &self.published, &slot.proxies);
         self.take_published(world, tick, &slot.proxies);
     }
 
-    /// The step of `tick` again, with everything that it was simulated with before; what it comes to is known.
-    pub(super) fn repeat<W: World>(
-        &mut self,
-        world: &mut W,
-        tick: Tick,
-        history: &StateHistory<W::Input>,
-        messages: &[ReceivedMessage],
-    ) {
-        let Slot { given, proxies, .. } = history.slot(tick);
-        self.adopt_others(world, tick, proxies);
-        self.changes.begin_step(tick);
-        let others = self.others(proxies);
-        let step = Step::new(tick, self.rate, Side::Client(self.predicted.player()), &given.inputs);
-        let step = step.with_messages(messages).predicting(&self.predicted).looking_back(&others, &[]);
-        world.step(&mut step.on_canonical(given.canonical).refusing(self.changes.refused()).again());
+    /// The same of one that was repeated; where the state after it was rewritten, it is once more.
+    fn end_repeated(&mut self, world: &mut dyn Replica, tick: Tick, history: &StateHistory) {
         world.publish(&mut self.published);
-        self.take_published(world, tick, proxies);
+        self.take_published(world, tick, &history.slot(tick).proxies);
         let next = history.slot(tick.next());
         if next.rewritten {
             self.rewrite_again(world, &next.rows);
@@ -178,7 +215,7 @@ impl WorldDriver {
     }
 
     /// Puts the rows of a state that was rewritten in the place of those that the step before has made, once more.
-    fn rewrite_again<W: World>(&mut self, world: &mut W, rows: &Rows) {
+    fn rewrite_again(&mut self, world: &mut dyn Replica, rows: &Rows) {
         self.adopting.copy_rows(rows);
         let predicted = self.published.predicted(&self.predicted);
         for row in predicted.filter(|row| rows.words(row.key()).is_none()) {
@@ -190,7 +227,7 @@ impl WorldDriver {
     }
 
     /// Writes the rows of other entities for the step of `tick`, and over them what its player has changed.
-    fn adopt_others<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
+    fn adopt_others(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
         self.adopt_proxies(world, tick, proxies);
         if !self.changes.is_empty() {
             self.changes.write(tick, &self.predicted, proxies, &mut self.adopting);
@@ -200,7 +237,7 @@ impl WorldDriver {
 
     /// Writes the rows of other entities as they are shown: all of them, or what differs from those of the tick before, where the
     /// world has these and that is less.
-    fn adopt_proxies<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
+    fn adopt_proxies(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
         let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
         self.proxies_at = Some(tick);
         // Where most are other ones, all are given at once.
@@ -216,7 +253,7 @@ impl WorldDriver {
     }
 
     /// Gives the world these rows, and takes them for published.
-    fn adopt_into<W: World>(world: &mut W, published: &mut Rows, rows: &Rows) {
+    fn adopt_into(world: &mut dyn Replica, published: &mut Rows, rows: &Rows) {
         if !rows.is_empty() || !rows.removed().is_empty() {
             world.adopt_known(rows);
             published.adopt(rows);
@@ -225,7 +262,7 @@ impl WorldDriver {
 
     /// Takes in what the step of `tick` has published, before which these rows of other entities were written. What it has made of
     /// those is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away.
-    fn take_published<W: World>(&mut self, world: &mut W, tick: Tick, proxies: &Rows) {
+    fn take_published(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
         let named = published.changed().iter().chain(removed);
@@ -253,7 +290,7 @@ impl WorldDriver {
         self.at = tick.next();
     }
 
-    fn publish<W: World>(&mut self, world: &mut W) {
+    fn publish(&mut self, world: &mut dyn Replica) {
         world.publish(&mut self.published);
         self.published.settle();
     }

@@ -27,6 +27,7 @@ mod rewound;
 mod roles;
 mod rounded_row;
 mod row;
+mod row_iter;
 mod rows;
 mod rows_by_type;
 mod schema;

@@ -1,6 +1,7 @@
 //! Rows: the replicated state of entities as tables of 32-bit words, one table per component.
 
 use super::component_rows::ComponentRows;
+use super::row_iter::RowIter;
 use super::{ComponentId, Entity, Owned, PlayerId, PredictionSet, RemovedRow, Row, RowKey, Schema, State};
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -217,9 +218,7 @@ impl Rows {
 
     /// Every row, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
-        let of_table = |(component, table): (usize, &'_ ComponentRows)| (component, table.entities.len());
-        let places = self.tables.iter().enumerate().map(of_table);
-        places.flat_map(move |(component, len)| (0..len).map(move |index| self.tables[component].at(component, index)))
+        RowIter::new(&self.tables)
     }
 
     /// The rows of one component, ascending by entity.

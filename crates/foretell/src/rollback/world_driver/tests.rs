@@ -11,7 +11,8 @@ const HORIZON: u32 = 16;
 struct Played {
     world: Marbles,
     cursor: WorldDriver,
-    history: StateHistory<Push>,
+    history: StateHistory,
+    inputs: InputHistory<Push>,
     /// The rows of others, with what has changed since the tick before.
     proxies: Rows,
 }
@@ -24,7 +25,8 @@ impl Played {
         world.marbles.insert(MINE, Marble { at: 0 });
         let cursor = WorldDriver::new(&schema, ME, TickRate::default());
         let (history, proxies) = (StateHistory::new(&schema, HORIZON), Rows::new(&schema));
-        let mut played = Played { world, cursor, history, proxies };
+        let inputs = InputHistory::new(HORIZON, TickRate::default());
+        let mut played = Played { world, cursor, history, inputs, proxies };
         played.history.begin(Tick::ZERO);
         played.cursor.begin(&mut played.world, Tick::ZERO);
         played.record(Tick::ZERO);
@@ -39,23 +41,27 @@ impl Played {
     /// The step of a tick, before which their marble is said to be there, or where it was.
     fn step(&mut self, tick: u32, theirs: Option<i32>) {
         let tick = Tick::new(tick);
-        let mut inputs = InputHistory::new(HORIZON, TickRate::default());
         let input = PlayerInput { player: ME, input: Push::of(1), status: InputStatus::Received, presented: None };
-        inputs.give(tick, input);
+        self.inputs.give(tick, input);
         let slot = self.history.slot_mut(tick);
-        inputs.gather(tick, self.cursor.predicted(), &mut slot.given);
         self.proxies.settle();
         theirs.into_iter().for_each(|at| self.proxies.set(THEIRS, &Marble { at }));
         slot.proxies.clone_from(&self.proxies);
-        self.cursor.step(&mut self.world, tick, slot, &[]);
+        let inputs = self.inputs.gather(tick, self.cursor.predicted());
+        self.cursor.step(&mut self.world, &GivenStep { tick, inputs, messages: &[] }, slot);
         self.record(tick.next());
+    }
+
+    fn repeat(&mut self, tick: Tick) {
+        let given = GivenStep { tick, inputs: self.inputs.given(tick), messages: &[] };
+        self.cursor.repeat(&mut self.world, &given, &self.history);
     }
 
     /// Brings the world to a state that was played, as a saved one would.
     fn load(&mut self, tick: Tick) {
         let rows = &self.history.slot(tick).rows;
         self.world.marbles = Marbles::default().marbles;
-        self.world.adopt(rows);
+        World::adopt(&mut self.world, rows);
         self.cursor.loaded(tick, rows, None);
     }
 
@@ -90,7 +96,7 @@ fn steps_that_are_repeated_come_to_what_they_came_to_before() {
     let mut played = Played::new();
     played.load(Tick::new(3));
     for tick in Tick::new(3).until(Tick::new(10)) {
-        played.cursor.repeat(&mut played.world, tick, &played.history, &[]);
+        played.repeat(tick);
         let next = tick.next();
         assert_eq!(played.cursor.at(), next);
         assert!(played.cursor.has(&played.history.slot(next).rows), "{next}");
@@ -109,7 +115,7 @@ fn a_state_that_was_rewritten_is_rewritten_again_when_the_step_before_it_is_repe
     played.history.slot_mut(present).rewritten = true;
     assert_eq!(played.places(), [(MINE, 50), (THEIRS, 109)]);
     played.load(Tick::new(9));
-    played.cursor.repeat(&mut played.world, Tick::new(9), &played.history, &[]);
+    played.repeat(Tick::new(9));
     assert!(played.cursor.has(&rewritten));
     assert_eq!(played.places(), [(MINE, 50), (THEIRS, 109)]);
 }

@@ -6,6 +6,7 @@ mod exact_session_causes;
 mod missed_inputs;
 mod ownership_changes;
 mod pending_corrections;
+mod predicted_changes;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod prediction;
 mod prediction_targets;

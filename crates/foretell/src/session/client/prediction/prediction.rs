@@ -5,9 +5,10 @@
 
 use super::cause_evidence::ComparedTicks;
 use super::effects::{Effects, Now};
-use super::prediction_targets::{Known, PredictionTargets};
+use super::predicted_changes;
+use super::prediction_targets::{Known, Predictable, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
-use crate::rollback::{ChangedRow, PredictedChange, Timeline};
+use crate::rollback::{PredictedStates, Timeline};
 use crate::session::Rules;
 use crate::session::client::correction_causes::Causes;
 use crate::session::client::game_settings::GameSettings;
@@ -16,17 +17,16 @@ use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
 use crate::session::row_codec::proof_of;
-use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, PredictionSet, Rows, Tolerance, World};
+use crate::world::{PlayerId, PredictionSet, Rows, Tolerance, World};
 use core::time::Duration;
 
 /// The longest history that is kept.
 const HORIZON_MAX: Duration = Duration::from_secs(60);
-/// The longest for which a change of others' stands after which nothing new is told of them.
-const CHANGE_KEPT: Duration = Duration::from_secs(2);
 /// Without news of a player's inputs for so long beyond two snapshots, the guess begins to decay.
 const GUESS_KEPT: Duration = Duration::from_millis(100);
+/// Without news for so long, a player is not predicted any more.
+const SILENT: Duration = Duration::from_millis(500);
 
 /// Lives from the start of a session to its end.
 pub(crate) struct Prediction<W: World> {
@@ -97,28 +97,9 @@ impl<W: World> Prediction<W> {
         snapshot.canonical.iter().for_each(|canonical| self.timeline.announce(*canonical));
         self.reconciler.causes.note_told(snapshot);
         self.reconciler.causes.note_contacts(snapshot, self.timeline.predicted());
-        self.note_changes(snapshot);
+        let own = self.timeline.predicted().player();
+        predicted_changes::note_told(self.timeline.changes_mut(), snapshot, own, &mut self.reconciler.causes);
         self.effects.note_told(snapshot)
-    }
-
-    /// Takes in what of others the authority says that the own player has changed: what was changed here and not there is taken
-    /// back, and what the one has and not the other explains what is otherwise about the player.
-    fn note_changes(&mut self, snapshot: &Snapshot) {
-        let Prediction { timeline, reconciler, .. } = self;
-        let changed = snapshot.lists.news.iter().filter(|event| event.what == StepEventKind::Changed);
-        let own = snapshot.rows.iter().find(|row| row.owner == timeline.predicted().player());
-        for StepEvent { tick, entity, .. } in changed.clone() {
-            if !timeline.changes().changes.has(*tick, *entity) {
-                own.iter().for_each(|own| reconciler.causes.note_contact(own.entity, *tick));
-            }
-        }
-        // Of what is not told any more nothing is known, and what is shown says it.
-        let is_confirmed = |tick: Tick, entity: Entity| {
-            tick < snapshot.news_from || changed.clone().any(|event| (event.tick, event.entity) == (tick, entity))
-        };
-        timeline.changes_mut().answer(snapshot.tick, is_confirmed, |refused| {
-            reconciler.causes.note_contact(refused.by.entity, refused.tick);
-        });
     }
 
     /// Until when what is told now of an input of another is used as it is: the clock has come to the tick `at`, and snapshots
@@ -178,7 +159,7 @@ impl<W: World> Prediction<W> {
     ) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let handed = targets.note_owners(snapshot, snapshots, timeline);
+        let handed = targets.note_owners(snapshot, snapshots, PredictedStates::of(timeline));
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
@@ -218,7 +199,11 @@ impl<W: World> Prediction<W> {
     /// Decides whom to predict, from the state of `known` on. Whether that changes, or whose something predicted is, of which another
     /// component may be known by that.
     pub(crate) fn choose(&mut self, known: &Known<'_>, settings: &GameSettings) -> bool {
-        self.targets.choose(known, &mut self.timeline, settings);
+        let Prediction { timeline, targets, .. } = self;
+        timeline.forget_silent_players(settings.rules.tick_rate.ticks_in(SILENT));
+        let (states, horizon) = (PredictedStates::of(timeline), timeline.horizon());
+        let knows_inputs_of = |player| timeline.knows_inputs_of(player);
+        targets.choose(known, &Predictable { states, horizon, knows_inputs_of: &knows_inputs_of }, settings);
         self.targets.wanted() != self.timeline.predicted() || !settings.rules.exact && self.targets.any_just_handed()
     }
 
@@ -361,24 +346,9 @@ impl<W: World> Prediction<W> {
         cursor: Option<TickTime>,
         log: &mut UpdateLog,
     ) {
-        let (present, rate) = (self.timeline.present(), self.timeline.rate());
-        let newest = snapshots.newest().map(|snapshot| snapshot.tick);
-        let changes = self.timeline.changes_mut();
-        changes.tell(|&PredictedChange { tick, entity, .. }, is_refused| {
-            let confirmed = ClientEvent::ChangeConfirmed { tick, entity };
-            log.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
-        });
-        let told = |row: &ChangedRow| {
-            let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
-            snapshots.told_in(row.key).or(gone)
-        };
-        let is_shown = |row: &ChangedRow, tick: Tick| {
-            // What is told rarely is shown later by that.
-            let later = settings.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
-            cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later))
-        };
-        let is_old = |change: &PredictedChange| present.since(change.tick) > rate.ticks_in(CHANGE_KEPT);
-        changes.end(present, |change| change.has_ended(told, is_shown) || change.is_answered() && is_old(change));
+        let present = self.timeline.present();
+        let now = predicted_changes::Now { settings, snapshots, present, cursor };
+        predicted_changes::settle(self.timeline.changes_mut(), &now, log);
     }
 
     /// Tells what is to be told of effects now.

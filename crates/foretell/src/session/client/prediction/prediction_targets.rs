@@ -3,20 +3,16 @@
 
 use super::ownership_changes::{Handed, OwnershipChanges};
 use crate::motion::vector::squared_distance;
-use crate::rollback::Timeline;
+use crate::rollback::PredictedStates;
 use crate::session::client::authority::HeldEntities;
 use crate::session::client::config::Predict;
 use crate::session::client::game_settings::{EntityMode, GameSettings};
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
     Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, PredictionSet, Row, RowKey,
-    RowPrediction, Rows, Schema, World,
+    RowPrediction, Rows, Schema,
 };
 use alloc::vec::Vec;
-use core::time::Duration;
-
-/// Without news for so long, a player is not predicted any more.
-const SILENT: Duration = Duration::from_millis(500);
 
 /// By what it is decided who is to be predicted.
 pub(crate) struct Known<'a> {
@@ -26,6 +22,22 @@ pub(crate) struct Known<'a> {
     /// Where others are shown.
     pub shown: Option<Look>,
     pub authority: &'a HeldEntities,
+}
+
+/// What is predicted, and could be.
+pub(crate) struct Predictable<'a> {
+    pub states: PredictedStates<'a>,
+    /// How many ticks of it are remembered.
+    pub horizon: u32,
+    /// Whether it is known what a player does.
+    pub knows_inputs_of: &'a dyn Fn(PlayerId) -> bool,
+}
+
+impl Predictable<'_> {
+    /// Whether it is known what a player does; the server's own need no inputs.
+    fn knows(&self, player: PlayerId) -> bool {
+        player == PlayerId::SERVER || (self.knows_inputs_of)(player)
+    }
 }
 
 /// Lives as long as a session.
@@ -57,17 +69,16 @@ impl PredictionTargets {
         &self.wanted
     }
 
-    /// Takes in whose entities are in the state that is to be compared with that of the timeline. Those are returned, ascending, that
+    /// Takes in whose entities are in the state that is to be compared with the predicted one. Those are returned, ascending, that
     /// nobody could foresee to be on one side only.
-    pub(crate) fn note_owners<W: World>(
+    pub(crate) fn note_owners(
         &mut self,
         snapshot: &Snapshot,
         snapshots: &Snapshots,
-        timeline: &Timeline<W>,
+        PredictedStates { players: predicted, present, .. }: PredictedStates<'_>,
     ) -> &[Entity] {
-        let predicted = timeline.predicted();
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
-        self.owners.note(rows, others, predicted.player(), timeline.present());
+        self.owners.note(rows, others, predicted.player(), present);
         self.moved.clear();
         self.moved.extend_from_slice(self.owners.just_handed());
         let is_shown = || others.iter().any(|row| !predicted.contains(row.owned()));
@@ -110,32 +121,29 @@ impl PredictionTargets {
     }
 
     /// Decides whom to predict.
-    pub(crate) fn choose<W: World>(&mut self, known: &Known<'_>, timeline: &mut Timeline<W>, settings: &GameSettings) {
-        let silent = settings.rules.tick_rate.ticks_in(SILENT);
+    pub(crate) fn choose(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &GameSettings) {
         if settings.rules.exact {
-            timeline.forget_silent_players(silent);
             return self.want_everything(&known.snapshot.rows);
         }
         self.wanted.clear();
-        self.forget_handed(known, timeline);
+        self.forget_handed(known, predictable);
         let has_kinds = settings.rules.schema.components().iter().any(ComponentSchema::is_never_predicted);
         let singly =
             has_kinds || !settings.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
         if settings.config.predict == Predict::Own && !settings.names_players() && !singly {
             return;
         }
-        timeline.forget_silent_players(silent);
         for row in known.snapshot.rows.iter().filter(|row| settings.wants(row.owner)) {
-            if is_known(timeline, row.owner) {
+            if predictable.knows(row.owner) {
                 self.wanted.insert(row.owner);
             }
         }
         self.leave_others(known);
         if let Predict::Near { within_m, until_m } = settings.config.predict {
             let radii = Radii { within_m, until_m: until_m.max(within_m) };
-            self.choose_near(known.snapshot, radii, timeline, settings);
+            self.choose_near(known.snapshot, radii, predictable, settings);
         }
-        self.choose_single(known, timeline, settings);
+        self.choose_single(known, predictable, settings);
     }
 
     /// What is not told exactly can't be predicted.
@@ -150,23 +158,24 @@ impl PredictionTargets {
 
     /// Wants those predicted that stand near to where an own entity is by now; what is predicted already until it is farther
     /// off.
-    fn choose_near<W: World>(
+    fn choose_near(
         &mut self,
         snapshot: &Snapshot,
         radii: Radii,
-        timeline: &Timeline<W>,
+        predictable: &Predictable<'_>,
         settings: &GameSettings,
     ) {
-        let (Some(newest), schema) = (timeline.rows(timeline.present()), &settings.rules.schema) else { return };
+        let PredictedStates { players, newest: Some(newest), .. } = predictable.states else { return };
+        let schema = &settings.rules.schema;
         let own = self.wanted.player();
         let PredictionTargets { near, wanted, .. } = self;
         near.clear();
         near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
         for row in snapshot.rows.iter() {
-            if row.owner == own || settings.excludes(row.owner) || !is_known(timeline, row.owner) {
+            if row.owner == own || settings.excludes(row.owner) || !predictable.knows(row.owner) {
                 continue;
             }
-            let is_predicted = timeline.predicted().contains(row.owned());
+            let is_predicted = players.contains(row.owned());
             // Where it is by now it is known best where it is predicted.
             let now = newest.get(row.key()).filter(|_| is_predicted).unwrap_or(row);
             let Some(at) = place(now, schema) else { continue };
@@ -178,7 +187,7 @@ impl PredictionTargets {
     }
 
     /// What has changed hands, what the game has said of single entities, and what it moves itself.
-    fn choose_single<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>, settings: &GameSettings) {
+    fn choose_single(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &GameSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
         for of in self.owners.handed() {
             let yes = self.wanted.contains(of);
@@ -187,7 +196,7 @@ impl PredictionTargets {
         for (entity, mode) in settings.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
             let yes = *mode == EntityMode::Predicted && !settings.spectates();
-            if !yes || owner == own || is_known(timeline, owner) {
+            if !yes || owner == own || predictable.knows(owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
         }
@@ -225,13 +234,13 @@ impl PredictionTargets {
     }
 
     /// Forgets what has changed hands so long ago that nothing says another owner.
-    fn forget_handed<W: World>(&mut self, known: &Known<'_>, timeline: &Timeline<W>) {
+    fn forget_handed(&mut self, known: &Known<'_>, Predictable { states, horizon, .. }: &Predictable<'_>) {
         if self.owners.is_empty() {
             return;
         }
         self.owners.forget(|Handed { of, noted }| {
             let shown = known.shown.and_then(|look| known.snapshots.tracks().owner(of.entity, &look));
-            shown.is_some_and(|shown| shown != of.owner) || timeline.present().since(noted) < timeline.horizon()
+            shown.is_some_and(|shown| shown != of.owner) || states.present.since(noted) < *horizon
         });
     }
 }
@@ -248,11 +257,6 @@ fn told_otherwise<'a>(snapshot: &'a Snapshot, known: &'a Rows) -> impl Iterator<
 struct Radii {
     within_m: f64,
     until_m: f64,
-}
-
-/// Whether it is known what a player does; the server's own need no inputs.
-fn is_known<W: World>(timeline: &Timeline<W>, player: PlayerId) -> bool {
-    player == PlayerId::SERVER || timeline.knows_inputs_of(player)
 }
 
 fn place(row: Row<'_>, schema: &Schema) -> Option<[f64; 3]> {
