@@ -12,7 +12,7 @@ let browser;
 export let origin;
 /** Everything the pages of the running test complained about or asked of others. */
 let complaints;
-export const contexts = [];
+const contexts = [];
 
 export async function startProgram(port) {
   program = spawn(PROGRAM, ["lab", "--port", String(port)], { stdio: ["ignore", "inherit", "inherit"] });
@@ -24,13 +24,14 @@ export async function startProgram(port) {
   throw new Error(`${PROGRAM} does not answer at ${origin}`);
 }
 
-/** Opens the lab as a newcomer does, in a context of its own, and waits until it plays. */
-export async function openAnew(options = DESKTOP, address = origin) {
+/** Opens the lab as a newcomer does, in a context of its own, which is prepared first, and waits until it plays. */
+export async function openAnew(options = DESKTOP, address = origin, prepare = () => {}) {
   const context = await browser.newContext({ ...options, permissions: ["clipboard-read", "clipboard-write"] });
   contexts.push(context);
   const page = await context.newPage();
   watch(page);
   await page.addInitScript(() => { window.others = (frame) => frame.cubes.filter(({ role }) => role === "other"); });
+  await prepare(page);
   await page.goto(address);
   await page.waitForFunction(() => window.foretell?.frames.some((frame) => frame.state === "playing"));
   return page;
@@ -39,6 +40,7 @@ export async function openAnew(options = DESKTOP, address = origin) {
 /** How long after it began to open the page saw itself play, in a context that has nothing of it yet. */
 export async function openingMs(options) {
   const context = await browser.newContext(options);
+  contexts.push(context);
   const page = await context.newPage();
   watch(page);
   await page.addInitScript(() => {
@@ -49,7 +51,7 @@ export async function openingMs(options) {
     look();
   });
   await page.goto(origin);
-  const ms = await (await page.waitForFunction(() => window.playedAt)).jsonValue();
+  const ms = await (await page.waitForFunction(() => window.playedAt, null, { timeout: 5000 })).jsonValue();
   await context.close();
   return ms;
 }
@@ -163,7 +165,7 @@ export const inkOf = (page, selector, colour = null) => page.evaluate(([selector
 
 export const truthOf = (page) => page.evaluate(() => window.foretell.frames.at(-1).lanes.lanes[0].cubes.find(({ role }) => role === "server").position);
 
-export function watch(page) {
+function watch(page) {
   // Without a graphics card Chromium complains of its own way to get a 3D picture onto the screen.
   const ofBrowser = (text) => text.includes("GPU stall due to ReadPixels");
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && !ofBrowser(message.text()) && complaints.push(`${message.type()}: ${message.text()}`));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, PICTURED, SHOTS } from "./common.mjs";
-import { inkOf, openAnew, origin } from "./lab.mjs";
+import { inkOf, newestFrame, openAnew, origin, until } from "./lab.mjs";
 
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
 const STEPS = ["Without prediction", "With prediction", "A lost input", "A push by the server", "The others", "Physics"];
@@ -103,6 +103,14 @@ test("the tour is taken by the keyboard alone", async () => {
   }
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => !location.hash.includes("tour") && window.foretell.settings.scene === "prediction");
+});
+
+test("an address is opened though the program greets before the page's code is there", async () => {
+  const late = (page) => page.route("**/app.js", (route) => setTimeout(() => route.continue(), 1000));
+  const page = await openAnew(DESKTOP, `${origin}/#tour=4`, late);
+  await page.waitForFunction(() => document.getElementById("told").textContent.startsWith("4 of 6"));
+  const frame = await newestFrame(page);
+  await until(page, frame + 30);
 });
 
 test("a step is taken up by its address and by its number, and ends with another control", async () => {

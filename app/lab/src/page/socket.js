@@ -12,7 +12,8 @@ export function openSocket(hear) {
   const early = first?.readyState <= WebSocket.OPEN;
   const socket = early ? first : begin();
   first = null;
-  if (early) kept.forEach(hear);
+  // Whoever hears it has the socket by then.
+  if (early) queueMicrotask(() => kept.splice(0).forEach((data) => hear(data)));
   socket.onmessage = ({ data }) => hear(data);
   return socket;
 }
