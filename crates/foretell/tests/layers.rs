@@ -55,7 +55,7 @@ const FOLDERS: [Folder; 14] = [
         layers: &[
             &["effects", "exact_session_causes", "missed_inputs", "ownership_changes", "pending_corrections"],
             &["cause_evidence", "prediction_targets"],
-            &["reconciler"],
+            &["predicted_changes", "reconciler"],
             &["prediction"],
         ],
     },

@@ -6,11 +6,11 @@ use crate::time::Tick;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// In which slot a saved state lies; they are numbered from 0 on, and used again.
-pub(super) type Slot = usize;
+/// Where a saved state lies: slots are numbered from 0 on, and used again.
+pub(super) type SavedSlot = usize;
 
 /// A place for a saved state, which is that of a tick.
-type Place = Option<(Tick, Slot)>;
+type Place = Option<(Tick, SavedSlot)>;
 
 /// Saved states by tick. Ticks fall into stretches as long as saved states are apart; of each stretch one state is kept, the
 /// one that was saved last.
@@ -31,9 +31,9 @@ pub(super) struct CheckpointRing {
 #[derive(Default)]
 struct SpareSlots {
     /// Those that did: first the last is used again, which a processor still has at hand.
-    freed: Vec<Slot>,
+    freed: Vec<SavedSlot>,
     /// From this number on none was used.
-    next: Slot,
+    next: SavedSlot,
 }
 
 impl CheckpointRing {
@@ -56,7 +56,7 @@ impl CheckpointRing {
     }
 
     /// The place of the state of `tick`.
-    pub(super) fn place(&mut self, tick: Tick) -> Slot {
+    pub(super) fn place(&mut self, tick: Tick) -> SavedSlot {
         let at = self.at(tick);
         occupy(&mut self.ring[at], tick, &mut self.spare)
     }
@@ -69,7 +69,7 @@ impl CheckpointRing {
 
     /// The place of the state of `tick` when the next re-simulation may well begin there: one that is free, or of what will be
     /// another state soon, or of the oldest one.
-    pub(super) fn place_expected(&mut self, tick: Tick) -> Slot {
+    pub(super) fn place_expected(&mut self, tick: Tick) -> SavedSlot {
         let worth = |place: &&mut Place| tick_of(place).filter(|of| *of < tick);
         let place = self.expected.iter_mut().min_by_key(worth).expect("there are some");
         occupy(place, tick, &mut self.spare)
@@ -91,7 +91,7 @@ impl CheckpointRing {
     }
 
     /// A place on the side for the state of `tick`; that of `present` stays.
-    pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> Slot {
+    pub(super) fn place_aside(&mut self, tick: Tick, present: Tick) -> SavedSlot {
         let [first, second] = &mut self.aside;
         let place = if tick_of(first) == Some(present) && tick != present { second } else { first };
         occupy(place, tick, &mut self.spare)
@@ -103,13 +103,13 @@ impl CheckpointRing {
     }
 
     /// Where the state of `tick` lies when it is on the side; no more from now on.
-    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<Slot> {
+    pub(super) fn take_aside(&mut self, tick: Tick) -> Option<SavedSlot> {
         let place = self.aside.iter_mut().find(|place| tick_of(place) == Some(tick))?;
         take(place, &mut self.spare)
     }
 
     /// The newest saved state that is not newer than `tick`, nor older than `oldest`: of which tick it is, and where.
-    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, Slot)> {
+    pub(super) fn newest_until(&self, tick: Tick, oldest: Tick) -> Option<(Tick, SavedSlot)> {
         let of = self.newest(tick, oldest)?;
         let mut saved = self.expected.iter().chain([&self.ring[self.at(of)]]).flatten();
         saved.find(|(saved, _)| *saved == of).copied()
@@ -122,7 +122,7 @@ impl CheckpointRing {
     }
 
     /// The same state; it is not saved from now on.
-    pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, Slot)> {
+    pub(super) fn take_newest_until(&mut self, tick: Tick, oldest: Tick) -> Option<(Tick, SavedSlot)> {
         let of = self.newest(tick, oldest)?;
         let at = self.at(of);
         let mut places = self.expected.iter_mut().chain([&mut self.ring[at]]);
@@ -169,7 +169,7 @@ fn tick_of(place: &Place) -> Option<Tick> {
 }
 
 /// Gives a place to the state of `tick`, in the slot of what had it, or in one that is spare.
-fn occupy(place: &mut Place, tick: Tick, spare: &mut SpareSlots) -> Slot {
+fn occupy(place: &mut Place, tick: Tick, spare: &mut SpareSlots) -> SavedSlot {
     let slot = place.map_or_else(|| spare.take(), |(_, slot)| slot);
     *place = Some((tick, slot));
     slot
@@ -183,14 +183,14 @@ fn vacate(place: &mut Place, spare: &mut SpareSlots, is_it: impl Fn(Tick) -> boo
 }
 
 /// The same, whatever its tick is. Returns the slot, in which the state still is until another is saved.
-fn take(place: &mut Place, spare: &mut SpareSlots) -> Option<Slot> {
+fn take(place: &mut Place, spare: &mut SpareSlots) -> Option<SavedSlot> {
     let (_, slot) = place.take()?;
     spare.freed.push(slot);
     Some(slot)
 }
 
 impl SpareSlots {
-    fn take(&mut self) -> Slot {
+    fn take(&mut self) -> SavedSlot {
         self.freed.pop().unwrap_or_else(|| {
             self.next += 1;
             self.next - 1

@@ -4,7 +4,7 @@
 //! at a fixed interval, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
 //! new as its own when that does begin, and copies others for the one after it.
 
-use super::checkpoint_ring::{CheckpointRing, Slot};
+use super::checkpoint_ring::{CheckpointRing, SavedSlot};
 use super::expected_rollbacks::ExpectedRollbacks;
 use crate::time::Tick;
 
@@ -23,7 +23,7 @@ pub(super) enum Purpose {
 pub(super) struct GoBack {
     /// Of which tick it is.
     pub to: Tick,
-    pub slot: Slot,
+    pub slot: SavedSlot,
     /// Whether it is not needed again: the world may take it for its own.
     pub takes: bool,
 }
@@ -94,7 +94,7 @@ impl CheckpointSchedule {
     /// Where to save the state of `tick`, which the world holds and with which a re-simulation begins: if the next one may well begin
     /// soon after it, or no saved one is left that it could be made of soon. Those from before a switch don't count: others
     /// were predicted then. So the first that does count keeps its place: what lies after it could be made of no other.
-    pub(super) fn save_first(&mut self, tick: Tick, oldest: Tick) -> Option<Slot> {
+    pub(super) fn save_first(&mut self, tick: Tick, oldest: Tick) -> Option<SavedSlot> {
         let is_missing = oldest <= tick && self.ring.newest(tick, tick).is_none();
         let since = oldest.max(self.switched);
         let is_wanted = || self.predictor.wants_first() && !self.ring.is_place_of_first(tick, since);
@@ -105,7 +105,7 @@ impl CheckpointSchedule {
     /// Where to save the state of `tick`, which a step has just made: if the next re-simulation may well begin there, or it is
     /// due. States that are simulated `again` are due a quarter of the horizon after the last one: most of them will be simulated
     /// yet again, but with the end of the horizon all goes that lies before the next saved state.
-    pub(super) fn save_next(&mut self, tick: Tick, oldest: Tick, again: bool) -> Option<Slot> {
+    pub(super) fn save_next(&mut self, tick: Tick, oldest: Tick, again: bool) -> Option<SavedSlot> {
         let at_least = if again { self.bound } else { 0 };
         if !self.ring.has_all() && self.predictor.expects(tick) {
             return Some(self.ring.place_expected(tick));
@@ -115,7 +115,7 @@ impl CheckpointSchedule {
 
     /// Where to save the state of `tick` aside, which is needed again before it is made anew; that of `present` stays there. In the
     /// ring another one of its stretch may take its place.
-    pub(super) fn save_aside(&mut self, tick: Tick, present: Tick) -> Option<Slot> {
+    pub(super) fn save_aside(&mut self, tick: Tick, present: Tick) -> Option<SavedSlot> {
         (!self.ring.has_all()).then(|| self.ring.place_aside(tick, present))
     }
 

@@ -1,6 +1,6 @@
 //! The saved states of a timeline, to which its world can go back.
 
-use super::checkpoint_ring::Slot;
+use super::checkpoint_ring::SavedSlot;
 use super::checkpoint_schedule::{CheckpointSchedule, GoBack, Purpose};
 use crate::time::Tick;
 use crate::world::World;
@@ -19,8 +19,26 @@ impl<S: Default> Checkpoints<S> {
         Checkpoints { schedule: CheckpointSchedule::new(every, horizon), saved: Vec::new() }
     }
 
+    /// Saves the state of `tick`, with which a re-simulation begins, where [that is worth it](CheckpointSchedule::save_first).
+    pub(super) fn save_first<W: World<Saved = S>>(&mut self, world: &W, tick: Tick, oldest: Tick) {
+        let slot = self.schedule.save_first(tick, oldest);
+        self.save(world, slot);
+    }
+
+    /// Saves the state of `tick`, which a step has just made, where [that is worth it](CheckpointSchedule::save_next).
+    pub(super) fn save_next<W: World<Saved = S>>(&mut self, world: &W, tick: Tick, oldest: Tick, again: bool) {
+        let slot = self.schedule.save_next(tick, oldest, again);
+        self.save(world, slot);
+    }
+
+    /// Saves the state of `tick` [aside](CheckpointSchedule::save_aside).
+    pub(super) fn save_aside<W: World<Saved = S>>(&mut self, world: &W, tick: Tick, present: Tick) {
+        let slot = self.schedule.save_aside(tick, present);
+        self.save(world, slot);
+    }
+
     /// Saves the state that the world holds, where there is a slot for it.
-    pub(super) fn save<W: World<Saved = S>>(&mut self, world: &W, slot: Option<Slot>) {
+    fn save<W: World<Saved = S>>(&mut self, world: &W, slot: Option<SavedSlot>) {
         let Some(slot) = slot else { return };
         if slot >= self.saved.len() {
             self.saved.resize_with(slot + 1, S::default);
@@ -85,24 +103,15 @@ mod tests {
 
     const HORIZON: u32 = 32;
 
-    fn save(
-        checkpoints: &mut Checkpoints<u32>,
-        world: Counter,
-        place: impl FnOnce(&mut CheckpointSchedule) -> Option<Slot>,
-    ) {
-        let slot = place(&mut checkpoints.schedule);
-        checkpoints.save(&world, slot);
-    }
-
     /// All states up to that of `present` were made one after the other.
     fn played(every: u32, present: u32) -> Checkpoints<u32> {
         let mut checkpoints = Checkpoints::new(every, HORIZON);
         checkpoints.schedule.begin(Tick::ZERO);
-        save(&mut checkpoints, Counter(0), |schedule| schedule.save_first(Tick::ZERO, Tick::ZERO));
+        checkpoints.save_first(&Counter(0), Tick::ZERO, Tick::ZERO);
         for state in 1..=present {
             let oldest = Tick::new(state.saturating_sub(HORIZON));
             checkpoints.schedule.forget(Tick::new(state));
-            save(&mut checkpoints, Counter(state), |schedule| schedule.save_next(Tick::new(state), oldest, false));
+            checkpoints.save_next(&Counter(state), Tick::new(state), oldest, false);
         }
         checkpoints
     }
@@ -139,7 +148,7 @@ mod tests {
         [12, 16, 20].into_iter().for_each(|state| checkpoints.schedule.note_rollback(Tick::new(state), None));
         for state in 21..=36 {
             checkpoints.schedule.forget(Tick::new(state));
-            save(&mut checkpoints, Counter(state), |schedule| schedule.save_next(Tick::new(state), Tick::new(4), true));
+            checkpoints.save_next(&Counter(state), Tick::new(state), Tick::new(4), true);
         }
         let from = [25, 25].map(|state| loaded(&mut checkpoints, state, Purpose::Resimulate));
         assert_eq!(from, [Some(24), Some(16)], "it is not there any more, and the interval's was made anew");
@@ -148,8 +157,8 @@ mod tests {
     #[test]
     fn a_state_that_is_saved_aside_is_taken_before_any_other_and_but_once() {
         let mut checkpoints = played(8, 36);
-        save(&mut checkpoints, Counter(35), |schedule| schedule.save_aside(Tick::new(35), Tick::new(36)));
-        save(&mut checkpoints, Counter(36), |schedule| schedule.save_aside(Tick::new(36), Tick::new(36)));
+        checkpoints.save_aside(&Counter(35), Tick::new(35), Tick::new(36));
+        checkpoints.save_aside(&Counter(36), Tick::new(36), Tick::new(36));
         assert_eq!(loaded(&mut checkpoints, 36, Purpose::Visit), Some(36));
         assert_eq!(loaded(&mut checkpoints, 36, Purpose::Visit), Some(32));
         checkpoints.schedule.forget_aside();
@@ -163,9 +172,7 @@ mod tests {
         [4, 20].into_iter().for_each(|state| checkpoints.schedule.note_rollback(Tick::new(state), None));
         checkpoints.schedule.switch(Tick::new(20));
         for begins_with in [20, 22] {
-            save(&mut checkpoints, Counter(begins_with), |schedule| {
-                schedule.save_first(Tick::new(begins_with), Tick::new(4))
-            });
+            checkpoints.save_first(&Counter(begins_with), Tick::new(begins_with), Tick::new(4));
             (begins_with + 1..=36).for_each(|state| checkpoints.schedule.forget(Tick::new(state)));
         }
         assert_eq!([21, 36].map(|state| loaded(&mut checkpoints, state, Purpose::Visit)), [Some(20); 2]);

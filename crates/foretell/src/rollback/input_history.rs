@@ -1,4 +1,5 @@
-//! What is known of the ticks of a timeline: the own inputs, those of other players, and which ticks are canonical.
+//! What is known of the ticks of a timeline: the own inputs, those of other players, and which ticks are canonical; and what of it
+//! their steps were given.
 
 use super::others_inputs::{OthersInputs, RelayedInput};
 use crate::time::{Tick, TickRate, TickRing};
@@ -11,7 +12,7 @@ use core::mem;
 pub const INPUTS_KEPT: u32 = 1024;
 
 /// What the step of one tick was given.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct StepInputs<I> {
     /// Ascending by player.
     pub inputs: Vec<PlayerInput<I>>,
@@ -63,10 +64,11 @@ impl Outdated {
     }
 }
 
-/// What is known of the inputs of all players, by tick, and of canonical ticks.
+/// What is known of the inputs of all players, by tick, and of canonical ticks; and what the steps were given that led from each state
+/// of a [`StateHistory`](super::state_history::StateHistory) to the next, for which this has as many places.
 pub(super) struct InputHistory<I> {
     own: TickRing<PlayerInput<I>>,
-    /// What the steps of the horizon, and those to the oldest state and from the present one, were given: by tick, in a ring.
+    /// What steps were given, by tick, in a ring.
     given: Vec<StepInputs<I>>,
     others: OthersInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.

@@ -1,10 +1,10 @@
-//! The states of the last ticks of a timeline, and what led from each to the next.
+//! The states of the last ticks of a timeline, with what the steps between them find of others and say.
 
 use crate::time::Tick;
 use crate::world::{Effect, Entity, PredictionSet, RemovedRow, Row, Rows, Schema, StepOutput};
 use alloc::vec::Vec;
 
-/// One tick of history. Slot `n` holds state `n` and what makes state `n + 1` of it.
+/// One tick of history. Slot `n` holds state `n`, and what the step to state `n + 1` finds of others and has said.
 pub(super) struct Slot {
     /// The predicted entities' rows of this state.
     pub rows: Rows,

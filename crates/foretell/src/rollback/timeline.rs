@@ -195,16 +195,14 @@ impl<W: World> Timeline<W> {
         if !self.inputs.has_news() && !self.cursor.changes.are_outdated() {
             return None;
         }
-        let mut steps = self.history.steps(since, self.present());
-        let found = steps.find(|tick| self.outdated_in(*tick).any());
+        let found = self.history.steps(since, self.present()).find(|tick| self.outdated_in(*tick).any());
         self.inputs.note_compared(found.is_some());
         found
     }
 
     /// In what the ticks from `tick` on were simulated otherwise than they would be now.
     pub(crate) fn outdated_by(&self, tick: Tick) -> Outdated {
-        let steps = self.history.steps(tick, self.present());
-        steps.fold(Outdated::default(), |by, tick| by.or(self.outdated_in(tick)))
+        self.history.steps(tick, self.present()).fold(Outdated::default(), |by, tick| by.or(self.outdated_in(tick)))
     }
 
     fn outdated_in(&self, tick: Tick) -> Outdated {
@@ -293,10 +291,7 @@ impl<W: World> Timeline<W> {
     /// When that state can't be gone back to.
     pub fn revisit(&mut self, tick: Tick) {
         let present = self.present();
-        assert!(
-            self.history.has(tick) && tick < present,
-            "only a tick that can be gone back to can be simulated again"
-        );
+        assert!(self.history.has(tick) && tick < present, "only a tick that can be gone back to is simulated again");
         self.cursor.changes.settle_outdated();
         if !self.resimulation.will_reach(tick) {
             self.checkpoints.schedule.note_rollback(tick, Some(present));
@@ -338,11 +333,9 @@ impl<W: World> Timeline<W> {
         if from < self.oldest() || from >= tick {
             return true;
         }
-        assert!(tick <= self.present(), "only a tick that can be gone back to can be simulated again");
+        assert!(tick <= self.present(), "only a tick that can be gone back to is simulated again");
         self.seek(world, from, Purpose::Visit);
-        for tick in from.until(tick) {
-            self.repeat(world, tick);
-        }
+        self.repeat(world, from, tick);
         self.cursor.has(&self.history.slot(tick).rows)
     }
 
@@ -353,15 +346,16 @@ impl<W: World> Timeline<W> {
         let given = GivenStep { tick, inputs, messages: self.messages.of(tick) };
         self.cursor.step(world, &given, self.history.slot_mut(tick));
         self.record(tick.next());
-        let slot = self.checkpoints.schedule.save_next(tick.next(), self.history.oldest(), again);
-        self.checkpoints.save(world, slot);
+        self.checkpoints.save_next(world, tick.next(), self.history.oldest(), again);
         self.forget_old();
     }
 
-    /// The same again, with everything that it was given before; what it comes to is known.
-    fn repeat(&mut self, world: &mut W, tick: Tick) {
-        let given = GivenStep { tick, inputs: self.inputs.given(tick), messages: self.messages.of(tick) };
-        self.cursor.repeat(world, &given, &self.history);
+    /// The ticks from state `from` up to state `until` again, with everything that they were given before; what they come to is known.
+    fn repeat(&mut self, world: &mut W, from: Tick, until: Tick) {
+        for tick in from.until(until) {
+            let given = GivenStep { tick, inputs: self.inputs.given(tick), messages: self.messages.of(tick) };
+            self.cursor.repeat(world, &given, &self.history);
+        }
     }
 
     /// Remembers what the world has just published as state `tick`.
@@ -372,8 +366,7 @@ impl<W: World> Timeline<W> {
 
     /// Saves the state of `tick`, with which a re-simulation begins, where that is worth it.
     fn save_first(&mut self, world: &W, tick: Tick) {
-        let slot = self.checkpoints.schedule.save_first(tick, self.history.oldest());
-        self.checkpoints.save(world, slot);
+        self.checkpoints.save_first(world, tick, self.history.oldest());
         self.forget_old();
     }
 
@@ -397,14 +390,11 @@ impl<W: World> Timeline<W> {
             return;
         }
         if self.resimulation.needs_again(at, tick, present) {
-            let slot = self.checkpoints.schedule.save_aside(at, present);
-            self.checkpoints.save(world, slot);
+            self.checkpoints.save_aside(world, at, present);
         }
         let from =
             self.checkpoints.load(world, tick, self.history.oldest(), purpose).expect("the oldest state is saved");
         self.cursor.loaded(from, &self.history.slot(from).rows, self.checkpoints.schedule.proxies_in(from));
-        for tick in from.until(tick) {
-            self.repeat(world, tick);
-        }
+        self.repeat(world, from, tick);
     }
 }

@@ -11,7 +11,7 @@ use core::mem;
 
 /// What a world gives and takes besides its steps, whatever its inputs are: code that needs no more is compiled once, and not with each
 /// game.
-pub(super) trait Replica {
+pub(super) trait ExchangesRows {
     /// As [`World::publish`].
     fn publish(&mut self, rows: &mut Rows);
     /// As [`World::adopt`].
@@ -20,7 +20,7 @@ pub(super) trait Replica {
     fn adopt_known(&mut self, rows: &Rows);
 }
 
-impl<W: World> Replica for W {
+impl<W: World> ExchangesRows for W {
     fn publish(&mut self, rows: &mut Rows) {
         World::publish(self, rows);
     }
@@ -112,7 +112,7 @@ impl WorldDriver {
     }
 
     /// The world, whatever it has done before, is in state `tick`.
-    pub(super) fn begin(&mut self, world: &mut dyn Replica, tick: Tick) {
+    pub(super) fn begin(&mut self, world: &mut dyn ExchangesRows, tick: Tick) {
         self.at = tick;
         self.proxies_at = None;
         self.changes.clear();
@@ -135,7 +135,7 @@ impl WorldDriver {
     }
 
     /// Gives the world all rows of an authority's state, and takes the others away.
-    pub(super) fn adopt_all(&mut self, world: &mut dyn Replica, full: &Rows) {
+    pub(super) fn adopt_all(&mut self, world: &mut dyn ExchangesRows, full: &Rows) {
         self.adopting.clone_from(full);
         missing(&self.published, full).for_each(|row| self.adopting.name_removed(row));
         world.adopt(&self.adopting);
@@ -143,7 +143,13 @@ impl WorldDriver {
 
     /// Puts `after` in the place of the predicted rows `before` of the state that the world is in; it is told of what is
     /// `dropped` besides.
-    pub(super) fn replace(&mut self, world: &mut dyn Replica, before: &Rows, after: &Rows, dropped: &[RemovedRow]) {
+    pub(super) fn replace(
+        &mut self,
+        world: &mut dyn ExchangesRows,
+        before: &Rows,
+        after: &Rows,
+        dropped: &[RemovedRow],
+    ) {
         self.adopting.copy_rows(after);
         missing(before, after).for_each(|row| self.adopting.name_removed(row));
         dropped.iter().for_each(|row| self.adopting.name_removed(*row));
@@ -181,20 +187,20 @@ impl WorldDriver {
     }
 
     /// Before a step the rows of others are written.
-    fn begin_step(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
+    fn begin_step(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         self.adopt_others(world, tick, proxies);
         self.changes.begin_step(tick);
     }
 
     /// Takes in what a step has made.
-    fn end_step(&mut self, world: &mut dyn Replica, tick: Tick, slot: &Slot) {
+    fn end_step(&mut self, world: &mut dyn ExchangesRows, tick: Tick, slot: &Slot) {
         world.publish(&mut self.published);
         self.changes.end_step(tick, &slot.output.changes, &self.published, &slot.proxies);
         self.take_published(world, tick, &slot.proxies);
     }
 
     /// The same of one that was repeated; where the state after it was rewritten, it is once more.
-    fn end_repeated(&mut self, world: &mut dyn Replica, tick: Tick, history: &StateHistory) {
+    fn end_repeated(&mut self, world: &mut dyn ExchangesRows, tick: Tick, history: &StateHistory) {
         world.publish(&mut self.published);
         self.take_published(world, tick, &history.slot(tick).proxies);
         let next = history.slot(tick.next());
@@ -215,7 +221,7 @@ impl WorldDriver {
     }
 
     /// Puts the rows of a state that was rewritten in the place of those that the step before has made, once more.
-    fn rewrite_again(&mut self, world: &mut dyn Replica, rows: &Rows) {
+    fn rewrite_again(&mut self, world: &mut dyn ExchangesRows, rows: &Rows) {
         self.adopting.copy_rows(rows);
         let predicted = self.published.predicted(&self.predicted);
         for row in predicted.filter(|row| rows.words(row.key()).is_none()) {
@@ -227,7 +233,7 @@ impl WorldDriver {
     }
 
     /// Writes the rows of other entities for the step of `tick`, and over them what its player has changed.
-    fn adopt_others(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
+    fn adopt_others(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         self.adopt_proxies(world, tick, proxies);
         if !self.changes.is_empty() {
             self.changes.write(tick, &self.predicted, proxies, &mut self.adopting);
@@ -237,7 +243,7 @@ impl WorldDriver {
 
     /// Writes the rows of other entities as they are shown: all of them, or what differs from those of the tick before, where the
     /// world has these and that is less.
-    fn adopt_proxies(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
+    fn adopt_proxies(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         let has_those_before = self.proxies_at.is_some_and(|at| at.next() == tick);
         self.proxies_at = Some(tick);
         // Where most are other ones, all are given at once.
@@ -253,7 +259,7 @@ impl WorldDriver {
     }
 
     /// Gives the world these rows, and takes them for published.
-    fn adopt_into(world: &mut dyn Replica, published: &mut Rows, rows: &Rows) {
+    fn adopt_into(world: &mut dyn ExchangesRows, published: &mut Rows, rows: &Rows) {
         if !rows.is_empty() || !rows.removed().is_empty() {
             world.adopt_known(rows);
             published.adopt(rows);
@@ -262,7 +268,7 @@ impl WorldDriver {
 
     /// Takes in what the step of `tick` has published, before which these rows of other entities were written. What it has made of
     /// those is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away.
-    fn take_published(&mut self, world: &mut dyn Replica, tick: Tick, proxies: &Rows) {
+    fn take_published(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
         let named = published.changed().iter().chain(removed);
@@ -290,7 +296,7 @@ impl WorldDriver {
         self.at = tick.next();
     }
 
-    fn publish(&mut self, world: &mut dyn Replica) {
+    fn publish(&mut self, world: &mut dyn ExchangesRows) {
         world.publish(&mut self.published);
         self.published.settle();
     }

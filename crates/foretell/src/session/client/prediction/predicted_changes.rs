@@ -32,7 +32,7 @@ pub(super) fn note_told(changes: &mut ChangesToOthers, snapshot: &Snapshot, own:
 }
 
 /// What is known and shown when changes are settled.
-pub(super) struct Now<'a> {
+pub(super) struct KnownNow<'a> {
     pub settings: &'a GameSettings,
     pub snapshots: &'a Snapshots,
     /// The newest predicted state.
@@ -42,8 +42,8 @@ pub(super) struct Now<'a> {
 }
 
 /// Tells what has become of changes, and ends those of which as much is shown as was told.
-pub(super) fn settle(changes: &mut ChangesToOthers, now: &Now<'_>, log: &mut UpdateLog) {
-    let Now { settings, snapshots, present, cursor } = *now;
+pub(super) fn settle(changes: &mut ChangesToOthers, now: &KnownNow<'_>, log: &mut UpdateLog) {
+    let KnownNow { settings, snapshots, present, cursor } = *now;
     let rate = settings.rules.tick_rate;
     let newest = snapshots.newest().map(|snapshot| snapshot.tick);
     changes.tell(|&PredictedChange { tick, entity, .. }, is_refused| {

@@ -347,7 +347,7 @@ impl<W: World> Prediction<W> {
         log: &mut UpdateLog,
     ) {
         let present = self.timeline.present();
-        let now = predicted_changes::Now { settings, snapshots, present, cursor };
+        let now = predicted_changes::KnownNow { settings, snapshots, present, cursor };
         predicted_changes::settle(self.timeline.changes_mut(), &now, log);
     }
 
