@@ -1,4 +1,4 @@
-//! What of a timeline is shown, whatever its world and inputs are: code that shows it is compiled once, and not for each game.
+//! The newest states of a timeline, whatever its world and inputs are: code that needs no more is compiled once, and not with each game.
 
 use super::changes_to_others::FoundChanges;
 use super::timeline::Timeline;
