@@ -39,20 +39,15 @@ export async function openAnew(options = DESKTOP, address = origin, prepare = ()
 
 /** How long after it began to open the page saw itself play, in a context that has nothing of it yet. */
 export async function openingMs(options) {
-  const context = await browser.newContext(options);
-  contexts.push(context);
-  const page = await context.newPage();
-  watch(page);
-  await page.addInitScript(() => {
+  const page = await openAnew(options, origin, (page) => page.addInitScript(() => {
     const look = () => {
       if (window.foretell?.frames.some((frame) => frame.state === "playing")) window.playedAt = performance.now();
       else requestAnimationFrame(look);
     };
     look();
-  });
-  await page.goto(origin);
+  }));
   const ms = await (await page.waitForFunction(() => window.playedAt, null, { timeout: 5000 })).jsonValue();
-  await context.close();
+  await page.context().close();
   return ms;
 }
 

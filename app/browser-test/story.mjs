@@ -106,8 +106,12 @@ test("the tour is taken by the keyboard alone", async () => {
 });
 
 test("an address is opened though the program greets before the page's code is there", async () => {
-  const late = (page) => page.route("**/app.js", (route) => setTimeout(() => route.continue(), 1000));
-  const page = await openAnew(DESKTOP, `${origin}/#tour=4`, late);
+  let [sockets, early] = [0, 0];
+  const page = await openAnew(DESKTOP, `${origin}/#tour=4`, (page) => {
+    page.on("websocket", () => { sockets += 1; });
+    return page.route("**/app.js", (route) => setTimeout(() => { early = sockets; route.continue(); }, 1000));
+  });
+  assert.deepEqual([early, sockets], [1, 1], "the socket opens while the page's code loads, and no other does");
   await page.waitForFunction(() => document.getElementById("told").textContent.startsWith("4 of 6"));
   const frame = await newestFrame(page);
   await until(page, frame + 30);

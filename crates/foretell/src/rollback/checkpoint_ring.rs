@@ -24,24 +24,18 @@ pub(super) struct CheckpointRing {
     expected: [Place; AHEAD + 1],
     /// The present and the settled state, while a re-simulation that takes several updates goes from one to the other.
     aside: [Place; 2],
-    spare: SpareSlots,
-}
-
-/// Slots that hold nothing that is needed.
-#[derive(Default)]
-struct SpareSlots {
-    /// Those that did: first the last is used again, which a processor still has at hand.
-    freed: Vec<SavedSlot>,
-    /// From this number on none was used.
-    next: SavedSlot,
+    /// Slots that hold nothing that is needed; there are as many slots as places. The last is used first: its memory is one that a
+    /// processor still has at hand, if any was used.
+    spare: Vec<SavedSlot>,
 }
 
 impl CheckpointRing {
     /// Room for the states of `horizon` ticks and the present one, when one in `every` ticks is saved.
     pub(super) fn new(every: u32, horizon: u32) -> CheckpointRing {
         let every = every.max(1);
-        let ring = vec![None; (horizon / every + 2) as usize];
-        CheckpointRing { every, ring, expected: [None; AHEAD + 1], aside: [None; 2], spare: SpareSlots::default() }
+        let (ring, expected, aside) = (vec![None; (horizon / every + 2) as usize], [None; AHEAD + 1], [None; 2]);
+        let spare = (0..ring.len() + expected.len() + aside.len()).rev().collect();
+        CheckpointRing { every, ring, expected, aside, spare }
     }
 
     /// Whether every state is saved.
@@ -169,31 +163,22 @@ fn tick_of(place: &Place) -> Option<Tick> {
 }
 
 /// Gives a place to the state of `tick`, in the slot of what had it, or in one that is spare.
-fn occupy(place: &mut Place, tick: Tick, spare: &mut SpareSlots) -> SavedSlot {
-    let slot = place.map_or_else(|| spare.take(), |(_, slot)| slot);
+fn occupy(place: &mut Place, tick: Tick, spare: &mut Vec<SavedSlot>) -> SavedSlot {
+    let slot = place.map(|(_, slot)| slot).or_else(|| spare.pop()).expect("there is a slot for each place");
     *place = Some((tick, slot));
     slot
 }
 
 /// Takes the state out of a place, if it is one of such a tick; its slot is the last that was freed.
-fn vacate(place: &mut Place, spare: &mut SpareSlots, is_it: impl Fn(Tick) -> bool) {
+fn vacate(place: &mut Place, spare: &mut Vec<SavedSlot>, is_it: impl Fn(Tick) -> bool) {
     if tick_of(place).is_some_and(is_it) {
         take(place, spare);
     }
 }
 
 /// The same, whatever its tick is. Returns the slot, in which the state still is until another is saved.
-fn take(place: &mut Place, spare: &mut SpareSlots) -> Option<SavedSlot> {
+fn take(place: &mut Place, spare: &mut Vec<SavedSlot>) -> Option<SavedSlot> {
     let (_, slot) = place.take()?;
-    spare.freed.push(slot);
+    spare.push(slot);
     Some(slot)
-}
-
-impl SpareSlots {
-    fn take(&mut self) -> SavedSlot {
-        self.freed.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.next - 1
-        })
-    }
 }

@@ -5,7 +5,6 @@ use super::others_inputs::{OthersInputs, RelayedInput};
 use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
 use alloc::vec::Vec;
-use core::mem;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
 /// states.
@@ -21,11 +20,6 @@ pub(super) struct StepInputs<I> {
 }
 
 impl<I: Input> StepInputs<I> {
-    /// No inputs, with memory for the own one.
-    pub(super) fn new() -> StepInputs<I> {
-        StepInputs { inputs: Vec::with_capacity(1), canonical: false }
-    }
-
     /// The input of one player; `None` where the step was given none.
     fn of(&self, player: PlayerId) -> Option<I> {
         let found = self.inputs.binary_search_by_key(&player, |input| input.player).ok();
@@ -64,12 +58,11 @@ impl Outdated {
     }
 }
 
-/// What is known of the inputs of all players, by tick, and of canonical ticks; and what the steps were given that led from each state
-/// of a [`StateHistory`](super::state_history::StateHistory) to the next, for which this has as many places.
+/// What is known of the inputs of all players, by tick, and of canonical ticks; and what of that the last steps were given.
 pub(super) struct InputHistory<I> {
     own: TickRing<PlayerInput<I>>,
-    /// What steps were given, by tick, in a ring.
-    given: Vec<StepInputs<I>>,
+    /// What steps were given, of as many ticks as states are remembered.
+    given: TickRing<StepInputs<I>>,
     others: OthersInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.
     has_none: bool,
@@ -84,7 +77,7 @@ impl<I: Input> InputHistory<I> {
     pub(super) fn new(horizon: u32, rate: TickRate) -> InputHistory<I> {
         InputHistory {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
-            given: (0..horizon + 2).map(|_| StepInputs::new()).collect(),
+            given: TickRing::new(horizon as usize + 2),
             others: OthersInputs::new(horizon, rate),
             has_none: false,
             canonical: Vec::new(),
@@ -151,21 +144,16 @@ impl<I: Input> InputHistory<I> {
 
     /// What the step of a tick is to be given by what is known now, on a client that simulates `predicted`; it is remembered.
     pub(super) fn gather(&mut self, tick: Tick, predicted: &PredictionSet) -> &StepInputs<I> {
-        let at = self.place(tick);
-        let mut inputs = mem::take(&mut self.given[at].inputs);
+        let mut inputs = self.given.evict(tick).map_or_else(Vec::new, |before| before.inputs);
         inputs.clear();
         inputs.extend(predicted.stepped().iter().filter_map(|player| self.of(*player, predicted.player(), tick)));
-        self.given[at] = StepInputs { inputs, canonical: self.is_canonical(tick) };
-        &self.given[at]
+        self.given.set(tick, StepInputs { inputs, canonical: self.is_canonical(tick) });
+        self.given(tick)
     }
 
-    /// What the step of a tick was given last.
+    /// What the step of a tick was given last, which is one of those that are remembered.
     pub(super) fn given(&self, tick: Tick) -> &StepInputs<I> {
-        &self.given[self.place(tick)]
-    }
-
-    fn place(&self, tick: Tick) -> usize {
-        tick.get() as usize % self.given.len()
+        self.given.get(tick).expect("the step was simulated")
     }
 
     /// The input of a predicted player as it is known now: the own one, or what was told or is guessed of another's.

@@ -39,6 +39,12 @@ impl<T> TickRing<T> {
         self.places[index].take_if(|(of, _)| *of == tick).map(|(_, value)| value)
     }
 
+    /// Takes out what stands in a tick's place, whichever tick's it is: its memory may be used again for this one.
+    pub(crate) fn evict(&mut self, tick: Tick) -> Option<T> {
+        let index = self.index(tick);
+        self.places[index].take().map(|(_, value)| value)
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.places.fill_with(|| None);
@@ -68,6 +74,13 @@ mod tests {
         assert_eq!(known(&ring(0..10)), [6, 7, 8, 9]);
         assert_eq!(known(&ring([9, 2, 5, 11])), [2, 5, 11], "an older tick takes the place of a newer one too");
         assert_eq!(ring(0..10).get(Tick::new(5)), None);
+    }
+
+    #[test]
+    fn what_stands_in_a_tick_s_place_is_taken_out_whichever_tick_s_it_is() {
+        let mut ring = ring(0..10);
+        assert_eq!([13, 13].map(|tick| ring.evict(Tick::new(tick))), [Some(90), None]);
+        assert_eq!(known(&ring), [6, 7, 8]);
     }
 
     #[test]

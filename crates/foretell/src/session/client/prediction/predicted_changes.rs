@@ -11,7 +11,7 @@ use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId};
 use core::time::Duration;
 
-/// The longest for which a change of others' stands after which nothing new is told of them.
+/// The longest for which a change of others' stands after which nothing new is heard about them.
 const CHANGE_KEPT: Duration = Duration::from_secs(2);
 
 /// Takes in what of others the authority says that the `own` player has changed: what was changed here and not there is taken

@@ -202,8 +202,8 @@ impl<W: World> Prediction<W> {
         let Prediction { timeline, targets, .. } = self;
         timeline.forget_silent_players(settings.rules.tick_rate.ticks_in(SILENT));
         let (states, horizon) = (PredictedStates::of(timeline), timeline.horizon());
-        let knows_inputs_of = |player| timeline.knows_inputs_of(player);
-        targets.choose(known, &Predictable { states, horizon, knows_inputs_of: &knows_inputs_of }, settings);
+        let is_known = |player| player == PlayerId::SERVER || timeline.knows_inputs_of(player);
+        targets.choose(known, &Predictable { states, horizon, is_known: &is_known }, settings);
         self.targets.wanted() != self.timeline.predicted() || !settings.rules.exact && self.targets.any_just_handed()
     }
 

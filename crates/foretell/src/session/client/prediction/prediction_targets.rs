@@ -29,15 +29,8 @@ pub(crate) struct Predictable<'a> {
     pub states: PredictedStates<'a>,
     /// How many ticks of it are remembered.
     pub horizon: u32,
-    /// Whether it is known what a player does.
-    pub knows_inputs_of: &'a dyn Fn(PlayerId) -> bool,
-}
-
-impl Predictable<'_> {
     /// Whether it is known what a player does; the server's own need no inputs.
-    fn knows(&self, player: PlayerId) -> bool {
-        player == PlayerId::SERVER || (self.knows_inputs_of)(player)
-    }
+    pub is_known: &'a dyn Fn(PlayerId) -> bool,
 }
 
 /// Lives as long as a session.
@@ -134,7 +127,7 @@ impl PredictionTargets {
             return;
         }
         for row in known.snapshot.rows.iter().filter(|row| settings.wants(row.owner)) {
-            if predictable.knows(row.owner) {
+            if (predictable.is_known)(row.owner) {
                 self.wanted.insert(row.owner);
             }
         }
@@ -172,7 +165,7 @@ impl PredictionTargets {
         near.clear();
         near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
         for row in snapshot.rows.iter() {
-            if row.owner == own || settings.excludes(row.owner) || !predictable.knows(row.owner) {
+            if row.owner == own || settings.excludes(row.owner) || !(predictable.is_known)(row.owner) {
                 continue;
             }
             let is_predicted = players.contains(row.owned());
@@ -196,7 +189,7 @@ impl PredictionTargets {
         for (entity, mode) in settings.entities.iter() {
             let Some(owner) = snapshot.rows.owner(entity) else { continue };
             let yes = *mode == EntityMode::Predicted && !settings.spectates();
-            if !yes || owner == own || predictable.knows(owner) {
+            if !yes || owner == own || (predictable.is_known)(owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
         }
