@@ -182,7 +182,7 @@ impl<'a> ComponentSamples<'a> {
     /// The same, but for those that by none of the curves are [bent](Self::is_bent), as is soon seen.
     pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &CurveChoices) -> impl Iterator<Item = usize> + use<'a> {
         let by_neighbours = curves.any(|curve| curve.goes_by_neighbours(self.schema));
-        self.tracks.perhaps_bent_since(self.component, self.samples.at, self.since(seen, by_neighbours))
+        self.tracks.perhaps_bent_since(self.component, self.look_where_shown(), self.since(seen, by_neighbours))
     }
 
     /// Until when they were looked at who were `seen`.
@@ -267,7 +267,11 @@ impl<'a> ComponentSamples<'a> {
             return false;
         }
         let since = self.since(seen, curve.goes_by_neighbours(self.schema));
-        self.tracks.is_bent(self.component, nth, &Look { at: self.samples.at, ..self.look }, &since)
+        self.tracks.is_bent(self.component, nth, &self.look_where_shown(), &since)
+    }
+
+    fn look_where_shown(&self) -> Look {
+        Look { at: self.samples.at, ..self.look }
     }
 
     /// The newest state in which the row was told that was looked at last, and the one before it.

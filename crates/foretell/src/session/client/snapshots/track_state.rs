@@ -79,6 +79,15 @@ impl<'a> TrackState<'a> {
         self.entry.status == Status::Rests
     }
 
+    /// The state from which it goes on to the next one that is known: this one, or that until which it rests.
+    #[inline]
+    pub(super) fn left(&self, next: Option<TrackState<'_>>, look: &Look) -> Tick {
+        match next.filter(|next| self.rests() && next.is_there()) {
+            Some(next) => self.rests_until(Some(next), look),
+            None => self.entry.tick,
+        }
+    }
+
     /// The last state in which it is known to be as in this one, of which that was told, before the next one that is known.
     pub(super) fn rests_until(&self, next: Option<TrackState<'_>>, look: &Look) -> Tick {
         let last = match next {

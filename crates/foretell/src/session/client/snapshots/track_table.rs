@@ -80,8 +80,8 @@ impl TrackTable {
     }
 
     /// The same, but for those of which it is [soon seen](Self::goes_on_as_known) that they go to a point as they were known to.
-    pub fn perhaps_bent_since(&self, at: TickTime, since: Since) -> impl Iterator<Item = usize> {
-        self.revised_since(since.known.update).filter(move |nth| !self.goes_on_as_known(*nth, at, &since))
+    pub fn perhaps_bent_since(&self, look: Look, since: Since) -> impl Iterator<Item = usize> {
+        self.revised_since(since.known.update).filter(move |nth| !self.goes_on_as_known(*nth, &look, &since))
     }
 
     /// The revisions of all rows, in their order.
@@ -138,16 +138,20 @@ impl TrackTable {
     }
 
     /// Whether it is soon seen that the nth row goes to a point as it was known to: the last state up to it was known, and is one that it
-    /// has come to since, or those after it were known as well.
+    /// has come to since, or in which it still rested then, or those after it were known as well.
     #[inline]
-    pub fn goes_on_as_known(&self, nth: usize, at: TickTime, since: &Since) -> bool {
+    pub fn goes_on_as_known(&self, nth: usize, look: &Look, since: &Since) -> bool {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
-        let Some(before) = last_up_to_or_cut(ring, states, at) else { return false };
+        let Some(before) = last_up_to_or_cut(ring, states, look.at) else { return false };
         let was_known = |at: u32| at < ring.len && states.known_in(at) <= since.known.update;
         let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
         let is_cut = ring.is_cut && before == 0;
-        let has_come_to_it = || !is_cut && TickTime::start_of(states.tick(before)) > since.at;
+        let left = || {
+            let state = |at: u32| (at < ring.len).then(|| track_state(ring, states, at));
+            state(before).map(|known| known.left(state(before + 1), look))
+        };
+        let has_come_to_it = || !is_cut && left().is_some_and(|left| TickTime::start_of(left) > since.at);
         was_known(before) && (has_come_to_it() || goes_on())
     }
 

@@ -208,10 +208,10 @@ impl Tracks {
     pub(crate) fn perhaps_bent_since(
         &self,
         component: ComponentId,
-        at: TickTime,
+        look: Look,
         since: Since,
     ) -> impl Iterator<Item = usize> {
-        self.tables[usize::from(component.0)].perhaps_bent_since(at, since)
+        self.tables[usize::from(component.0)].perhaps_bent_since(look, since)
     }
 
     /// The revisions of the rows of a component, in their order.
@@ -271,7 +271,7 @@ impl Tracks {
     pub(crate) fn is_bent(&self, component: ComponentId, nth: usize, look: &Look, since: &Since) -> bool {
         let table = &self.tables[usize::from(component.0)];
         // Mostly what has come is further on.
-        if table.goes_on_as_known(nth, look.at, since) {
+        if table.goes_on_as_known(nth, look, since) {
             return false;
         }
         let Some(found) = table.neighbours(nth, look) else { return false };

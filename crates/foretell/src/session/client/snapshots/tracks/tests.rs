@@ -191,6 +191,24 @@ fn what_was_known_to_rest_is_bent_where_it_is_known_to_have_rested_elsewhere_and
 }
 
 #[test]
+fn what_still_rested_where_it_was_shown_is_not_bent_by_how_it_goes_on_from_there() {
+    // It rests from state 2 to 5, and goes to 6.
+    let bent = |shown: f64, known: &[u32], new: u32| {
+        let mut tracks = tracks();
+        put(&mut tracks, 2, 0, 2, true);
+        known.iter().for_each(|tick| assert!(put(&mut tracks, *tick, 0, *tick, false)));
+        let seen = KnownIn { update: tracks.update(), newest: Tick::new(6) };
+        tracks.end_update(TickTime::default(), 1);
+        put(&mut tracks, new, 0, new, false);
+        let since = Since { known: seen, at: TickTime::ticks(shown), by_neighbours: true };
+        tracks.is_bent(SHIP, 0, &look(&tracks, 5.5, 7), &since)
+    };
+    assert!(!bent(4.9, &[6], 7), "by the state after the next");
+    assert!(!bent(4.9, &[], 6), "by the next");
+    assert!(bent(5.1, &[6], 7) && bent(5.1, &[], 6), "it had been shown on its way");
+}
+
+#[test]
 fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
     let mut tracks = tracks();
     (1..4).for_each(|tick| assert!(put(&mut tracks, tick, 0, tick, false)));
