@@ -65,7 +65,7 @@ impl Duel {
         if is_dart {
             // What it passes at once is judged as it was seen; it appears to the others that far from the muzzle.
             let past = step.rewound(player);
-            let ahead = (past.lookback().ticks_before(step.tick()) * step.seconds()) as f32;
+            let ahead = (past.rewind().ticks_before(step.tick()) * step.seconds()) as f32;
             if let Some(victim) = fly(&bolt, ahead, seen(past)) {
                 step.effect(HIT, victim.entity);
                 return step.hit(player, victim);

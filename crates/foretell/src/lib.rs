@@ -36,8 +36,8 @@ pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
     Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
-    InputStatus, Interest, InterestRules, Leaver, Look, Lookback, LookbackBound, Meaning, Message, Messages, Mut,
-    Newcomer, Owned, PlayerId, PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, Rewound, Role, Row, RowKey,
+    InputStatus, Interest, InterestRules, Leaver, Look, Meaning, Message, Messages, Mut, Newcomer, Owned, PlayerId,
+    PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, RewindBound, RewindMoment, Rewound, Role, Row, RowKey,
     Rows, Schema, Seat, Simulate, State, StatePart, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 

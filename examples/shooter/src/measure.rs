@@ -345,11 +345,11 @@ fn spent(traffic: &Traffic<Keys>, rules: &foretell::Rules, length: Duration) -> 
         for (nth, row) in rows.iter().enumerate().filter(|(_, row)| row.rows > 0) {
             let component = rules.schema.component(ComponentId(nth as u8));
             said += &format!(
-                "{name:>9} {:<20} {:>7} rows {:>6.0} B/s: heads {:.0}",
+                "{name:>9} {:<20} {:>7} rows {:>6.0} B/s: headers {:.0}",
                 component.name(),
                 row.rows,
                 per_s(row.bits()),
-                per_s(row.heads)
+                per_s(row.headers)
             );
             let fields: Vec<_> = row
                 .fields

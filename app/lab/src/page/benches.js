@@ -147,7 +147,7 @@ export const BENCHES = {
       velocity: ["less", "what their velocities take, in steps of 1 cm/s"],
       "which one": ["less", "what it takes to say which entity a row is about, and against which earlier one it is told"],
       "your own": ["less", "your own entity, exact to the bit, as you predict it"],
-      "the rest": ["less", "heads of datagrams, clocks, acknowledgements, who is gone"],
+      "the rest": ["less", "headers of datagrams, clocks, acknowledgements, who is gone"],
     },
   },
 };

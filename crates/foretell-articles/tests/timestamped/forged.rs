@@ -125,11 +125,12 @@ impl Forged {
     fn inject(self, pair: &mut Pair) {
         let (now, time) = (pair.now, pair.client.time().micros());
         let (of_server, of_client) = (pair.server.epoch(), pair.client.epoch());
-        let head = |number, base: u8, epoch| Bits::default().put(number, 3).put(u64::from(base.wrapping_add(epoch)), 8);
+        let header =
+            |number, base: u8, epoch| Bits::default().put(number, 3).put(u64::from(base.wrapping_add(epoch)), 8);
         let at = |ahead_us| time.saturating_add_signed(ahead_us);
         let (to_server, bits) = match self {
             Forged::Inputs { epoch, ahead_us, first, pressed } => {
-                let bits = head(0, of_server, epoch).put(at(ahead_us), 64).put(0, 1).put_small(first);
+                let bits = header(0, of_server, epoch).put(at(ahead_us), 64).put(0, 1).put_small(first);
                 let bits = if pressed {
                     bits.put_small(1).put_small(0).put(1, 1).put_point([0.0, 0.0, 1.0])
                 } else {
@@ -137,14 +138,14 @@ impl Forged {
                 };
                 (true, bits)
             }
-            Forged::Request { epoch } => (true, head(1, of_server, epoch)),
-            Forged::Finish { epoch, ahead_us } => (true, head(2, of_server, epoch).put(at(ahead_us), 64)),
-            Forged::NothingUp { epoch } => (true, head(3, of_server, epoch)),
+            Forged::Request { epoch } => (true, header(1, of_server, epoch)),
+            Forged::Finish { epoch, ahead_us } => (true, header(2, of_server, epoch).put(at(ahead_us), 64)),
+            Forged::NothingUp { epoch } => (true, header(3, of_server, epoch)),
             Forged::State { epoch, ahead_us, place } => {
-                (false, head(4, of_client, epoch).put(at(ahead_us), 64).put_point(place))
+                (false, header(4, of_client, epoch).put(at(ahead_us), 64).put_point(place))
             }
-            Forged::Resync { epoch, place } => (false, head(5, of_client, epoch).put_point(place)),
-            Forged::NothingDown { epoch } => (false, head(3, of_client, epoch)),
+            Forged::Resync { epoch, place } => (false, header(5, of_client, epoch).put_point(place)),
+            Forged::NothingDown { epoch } => (false, header(3, of_client, epoch)),
         };
         let taken = match to_server {
             true => pair.server.receive(now, &bits.bytes()),

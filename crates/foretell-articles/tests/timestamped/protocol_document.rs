@@ -73,13 +73,13 @@ const NORTH: [f64; 3] = [0.0, 0.0, 1.0];
 
 /// Inputs without a state: target, number of the first, and each with how many microseconds before.
 fn inputs(epoch: u64, target: u64, first: u64, inputs: &[(u64, Option<[f64; 3]>)]) -> Vec<u8> {
-    let head = Bits::default().put(0, 3).put(epoch, 8).put(target, 64).put(0, 1);
-    let head = head.put_small(first).put_small(inputs.len() as u64);
+    let header = Bits::default().put(0, 3).put(epoch, 8).put(target, 64).put(0, 1);
+    let header = header.put_small(first).put_small(inputs.len() as u64);
     let each = |bits: Bits, (before, input): &(u64, Option<[f64; 3]>)| {
         let bits = bits.put_small(*before);
         input.map_or(bits.clone().put(0, 1), |input| bits.put(1, 1).put_point(input))
     };
-    inputs.iter().fold(head, each).bytes()
+    inputs.iter().fold(header, each).bytes()
 }
 
 fn is_near(a: [f64; 3], b: [f64; 3]) -> bool {

@@ -1,4 +1,4 @@
-//! The bytes of a recording: a head, and records of bits, each in a frame that says what it holds and how long it is.
+//! The bytes of a recording: a header, and records of bits, each in a frame that says what it holds and how long it is.
 
 use super::RecordingError;
 use alloc::vec::Vec;
@@ -92,7 +92,7 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Checks the head.
+    /// Checks the header.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Frames<'a>, RecordingError> {
         let Some(version) = bytes.strip_prefix(&MAGIC) else { return Err(RecordingError::NotARecording) };
         match version.first() {

@@ -44,11 +44,11 @@ struct Output {
 
 impl Output {
     fn begin(&mut self) {
-        let head = MAGIC.len() as u64 + 1;
-        self.over = self.left < head;
+        let header = MAGIC.len() as u64 + 1;
+        self.over = self.left < header;
         self.ends = !self.over;
         if !self.over {
-            self.left -= head;
+            self.left -= header;
             (self.sink)(&MAGIC);
             (self.sink)(&[VERSION]);
         }

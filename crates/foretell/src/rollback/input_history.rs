@@ -1,7 +1,7 @@
 //! What is known of the ticks of a timeline: the own inputs, those of other players, and which ticks are canonical; and what of it
 //! their steps were given.
 
-use super::others_inputs::{OthersInputs, RelayedInput};
+use super::remote_inputs::{RelayedInput, RemoteInputs};
 use crate::time::{Tick, TickRate, TickRing};
 use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
 use alloc::vec::Vec;
@@ -63,7 +63,7 @@ pub(super) struct InputHistory<I> {
     own: TickRing<PlayerInput<I>>,
     /// What steps were given, of as many ticks as states are remembered.
     given: TickRing<StepInputs<I>>,
-    others: OthersInputs<I>,
+    others: RemoteInputs<I>,
     /// Whether there are no own inputs: not even neutral ones.
     has_none: bool,
     /// The canonical ticks that are known, ascending, of about two horizons.
@@ -78,7 +78,7 @@ impl<I: Input> InputHistory<I> {
         InputHistory {
             own: TickRing::new(INPUTS_KEPT.max(horizon + 1) as usize),
             given: TickRing::new(horizon as usize + 2),
-            others: OthersInputs::new(horizon, rate),
+            others: RemoteInputs::new(horizon, rate),
             has_none: false,
             canonical: Vec::new(),
             news: false,

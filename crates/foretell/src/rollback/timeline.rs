@@ -1,10 +1,10 @@
 //! The predicting side of a world: states and inputs of the last ticks, and the re-simulation of them (R14, F2).
 
-use super::changes_to_others::{ChangesToOthers, FoundChanges};
 use super::checkpoint_schedule::Purpose;
 use super::checkpoints::Checkpoints;
 use super::input_history::{InputHistory, Outdated, others};
-use super::others_inputs::RelayedInput;
+use super::remote_changes::{FoundChanges, RemoteChanges};
+use super::remote_inputs::RelayedInput;
 use super::resimulation_progress::ResimulationProgress;
 use super::state_history::StateHistory;
 use super::step_messages::StepMessages;
@@ -116,7 +116,7 @@ impl<W: World> Timeline<W> {
         FoundChanges { changes: &self.cursor.changes, tick: self.present() }
     }
 
-    pub(crate) fn changes_mut(&mut self) -> &mut ChangesToOthers {
+    pub(crate) fn changes_mut(&mut self) -> &mut RemoteChanges {
         &mut self.cursor.changes
     }
 

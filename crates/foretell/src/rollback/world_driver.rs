@@ -1,8 +1,8 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
-use super::changes_to_others::ChangesToOthers;
 use super::input_history::StepInputs;
-use super::others_past::OthersPast;
+use super::remote_changes::RemoteChanges;
+use super::remote_past::RemotePast;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
@@ -58,7 +58,7 @@ pub(super) struct WorldDriver {
     /// Rows of other entities that the last step has changed, though it was not to.
     strays: Vec<RowKey>,
     /// What of them its own player has changed ahead of the authority.
-    pub(super) changes: ChangesToOthers,
+    pub(super) changes: RemoteChanges,
     published: Rows,
     /// What it is told to adopt next; kept for its memory.
     adopting: Rows,
@@ -75,7 +75,7 @@ impl WorldDriver {
             unseen: Tick::ZERO,
             proxies_at: None,
             strays: Vec::new(),
-            changes: ChangesToOthers::default(),
+            changes: RemoteChanges::default(),
             published: Rows::new(schema),
             adopting: Rows::new(schema),
         }
@@ -210,8 +210,8 @@ impl WorldDriver {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersPast<'a> {
-        OthersPast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> RemotePast<'a> {
+        RemotePast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

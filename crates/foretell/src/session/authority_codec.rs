@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub(crate) const REQUESTS_MAX: usize = 8;
 /// How many rows one datagram brings up.
 pub(crate) const HELD_ROWS_MAX: usize = 64;
-/// How many answers one head tells.
+/// How many answers one header tells.
 pub(crate) const ANSWERS_MAX: usize = 32;
 /// How far before the newest input a row may have been captured, in ticks.
 const CAPTURED_BACK_MAX: u32 = 1024;

@@ -56,9 +56,9 @@ impl DatagramKind {
     }
 }
 
-/// Client to server: the head of a datagram of inputs. The inputs follow, oldest first, change-coded.
+/// Client to server: the header of a datagram of inputs. The inputs follow, oldest first, change-coded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct InputHead {
+pub(crate) struct InputHeader {
     pub ticket: u8,
     /// Counts the client's datagrams.
     pub sequence: u16,
@@ -77,7 +77,7 @@ pub(crate) struct InputHead {
     pub asks: Option<u16>,
 }
 
-impl InputHead {
+impl InputHeader {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.sequence)?;
@@ -129,9 +129,9 @@ pub(crate) fn presented_time(bits: u32, anchor: Tick) -> TickTime {
     TickTime::start_of(tick) + TickTime::from_millionths(i64::from(bits & 0xff) * 1_000_000 / 256)
 }
 
-/// Server to client: the head of a datagram that tells nothing but rows to be shown.
+/// Server to client: the header of a datagram that tells nothing but rows to be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ShownHead {
+pub(crate) struct ShownHeader {
     pub ticket: u8,
     /// Counts the datagrams of states to this client.
     pub number: u16,
@@ -139,7 +139,7 @@ pub(crate) struct ShownHead {
     pub tick: u16,
 }
 
-impl ShownHead {
+impl ShownHeader {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         stream.u8(&mut self.ticket)?;
         stream.u16(&mut self.number)?;

@@ -1,7 +1,7 @@
 //! The receipt of a shot: by what moment it was judged, why by that, and what the time is made of.
 
 use crate::time::{Tick, TickRate};
-use crate::world::{Delivery, Lookback, Message, Owned, PlayerId};
+use crate::world::{Delivery, Message, Owned, PlayerId, RewindMoment};
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct HitReceipt {
     /// How long a tick is.
     pub rate: TickRate,
     /// Who shot, what its client claimed to have shown, what of that was used, and why.
-    pub lookback: Lookback,
+    pub rewind: RewindMoment,
     /// Who or what was hit.
     pub victim: Owned,
     /// How far from where it was judged the shooter may have been shown the victim, in metres: as far as the loss of either state
@@ -56,13 +56,13 @@ impl HitReceipt {
     /// Who shot.
     #[must_use]
     pub fn shooter(&self) -> PlayerId {
-        self.lookback.player
+        self.rewind.player
     }
 
     /// How far back the victim was judged.
     #[must_use]
     pub fn rewound(&self) -> Duration {
-        Duration::from_secs_f64(self.lookback.ticks_before(self.tick) * self.rate.seconds())
+        Duration::from_secs_f64(self.rewind.ticks_before(self.tick) * self.rate.seconds())
     }
 
     /// How long a tick is.
@@ -100,7 +100,7 @@ impl HitReceipt {
 mod tests {
     use super::*;
     use crate::time::TickTime;
-    use crate::world::{Entity, LookbackBound};
+    use crate::world::{Entity, RewindBound};
 
     #[test]
     fn the_sums_of_a_receipt_are_of_its_ways() {
@@ -113,7 +113,7 @@ mod tests {
         let receipt = HitReceipt {
             tick,
             rate: TickRate::hz(50),
-            lookback: Lookback { player, claimed: Some(used), used, bound: LookbackBound::Claim },
+            rewind: RewindMoment { player, claimed: Some(used), used, bound: RewindBound::Claim },
             victim: Owned { entity: Entity::new(player, tick, 0), owner: PlayerId::new(2) },
             error_m: 0.0,
             shooter_ways: ways(100, 10, 70),

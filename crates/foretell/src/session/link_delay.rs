@@ -1,6 +1,6 @@
 //! How long datagrams take on a link: the fastest recently, how much it differs from one to the next, and whether the link is silent.
 
-use super::recent_extreme::RecentExtreme;
+use super::windowed_extreme::WindowedExtreme;
 use crate::time::Instant;
 use core::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct Came {
 /// Lives as long as the window that goes by it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkDelay {
-    fastest: RecentExtreme<Duration>,
+    fastest: WindowedExtreme<Duration>,
     /// How long the newest took, and how much that differs from one to the next, in seconds.
     took: Option<Duration>,
     jitter_s: f64,
@@ -44,7 +44,7 @@ pub(crate) struct LinkDelay {
 impl LinkDelay {
     pub(crate) fn new() -> LinkDelay {
         LinkDelay {
-            fastest: RecentExtreme::new(FASTEST_OF / 2, Duration::min),
+            fastest: WindowedExtreme::new(FASTEST_OF / 2, Duration::min),
             took: None,
             jitter_s: 0.0,
             interval: Duration::ZERO,

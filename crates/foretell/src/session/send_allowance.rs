@@ -145,7 +145,7 @@ impl SendAllowance {
         is_due
     }
 
-    /// Whether another datagram is worth its head.
+    /// Whether another datagram is worth its header.
     pub(crate) fn is_left(&self) -> bool {
         self.left() >= DATAGRAM_LEAST
     }

@@ -9,7 +9,7 @@
 //! window does not go out at once and wait for itself.
 
 use super::link_delay::{Came, LinkDelay};
-use super::recent_extreme::RecentExtreme;
+use super::windowed_extreme::WindowedExtreme;
 use crate::time::Instant;
 use core::time::Duration;
 
@@ -85,9 +85,9 @@ pub(crate) struct SendWindow {
     /// How many have come and were lost since that was last looked at.
     come: u32,
     lost: u32,
-    least_lost: RecentExtreme<f64>,
+    least_lost: WindowedExtreme<f64>,
     /// Bytes per second.
-    most_come: RecentExtreme<f64>,
+    most_come: WindowedExtreme<f64>,
 }
 
 /// A round trip: from when it began until something has come that was sent since.
@@ -118,8 +118,8 @@ impl SendWindow {
             slowed: None,
             come: 0,
             lost: 0,
-            least_lost: RecentExtreme::new(RECENT / 2, f64::min),
-            most_come: RecentExtreme::new(RECENT / 2, f64::max),
+            least_lost: WindowedExtreme::new(RECENT / 2, f64::min),
+            most_come: WindowedExtreme::new(RECENT / 2, f64::max),
         }
     }
 

@@ -4,13 +4,13 @@
 //! needs it.
 
 use super::authority_codec::read_holder;
-use super::datagram::{DatagramKind, ShownHead};
+use super::datagram::{DatagramKind, ShownHeader};
 use super::relay_codec::RelayLine;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
 use super::shown_codec::ShownCodec;
-use super::shown_row_head::{RecordKind, RecordsBefore};
-use super::snapshot_head::SnapshotHead;
+use super::shown_row_header::{RecordKind, RecordsBefore};
+use super::snapshot_header::SnapshotHeader;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
 use super::stopped_rows::read_stopped;
 use crate::time::Tick;
@@ -24,7 +24,7 @@ pub struct RowTraffic {
     /// How many rows were told.
     pub rows: u64,
     /// What says which row it is, whose, what has happened to it, and what it is told against.
-    pub heads: u64,
+    pub headers: u64,
     /// Its fields, in the order of [`ComponentSchema::columns`](crate::ComponentSchema::columns).
     pub fields: Vec<u64>,
 }
@@ -32,7 +32,7 @@ pub struct RowTraffic {
 impl RowTraffic {
     /// Altogether.
     pub fn bits(&self) -> u64 {
-        self.heads + self.fields.iter().sum::<u64>()
+        self.headers + self.fields.iter().sum::<u64>()
     }
 }
 
@@ -51,7 +51,7 @@ pub struct Traffic<I: Input> {
     /// Of which component the row with a number is.
     numbers: Vec<Option<ComponentId>>,
     /// What is being read.
-    head: SnapshotHead,
+    header: SnapshotHeader,
     line: RelayLine<I>,
     rows: Rows,
 }
@@ -75,7 +75,7 @@ impl<I: Input> Traffic<I> {
             shown_codec: ShownCodec::new(schema, rules.tick_rate),
             input_bits: word_bits(I::columns().iter()),
             numbers: Vec::new(),
-            head: SnapshotHead::default(),
+            header: SnapshotHeader::default(),
             line: RelayLine::with_room(),
             rows: Rows::new(schema),
         }
@@ -101,7 +101,7 @@ impl<I: Input> Traffic<I> {
         self.messages
     }
 
-    /// Everything else: heads of datagrams, acknowledgements, inputs of others, effects, what is gone.
+    /// Everything else: headers of datagrams, acknowledgements, inputs of others, effects, what is gone.
     pub fn rest(&self) -> u64 {
         let rows = self.exact.iter().chain(&self.shown).map(RowTraffic::bits).sum::<u64>();
         self.bits - self.messages - rows
@@ -117,7 +117,7 @@ impl<I: Input> Traffic<I> {
         match DatagramKind::read(&mut reader)? {
             DatagramKind::Snapshot => self.note_snapshot(&mut reader),
             DatagramKind::Shown => {
-                ShownHead::default().stream(&mut reader)?;
+                ShownHeader::default().stream(&mut reader)?;
                 self.note_shown_rows(&mut reader)
             }
             DatagramKind::Messages => {
@@ -129,13 +129,13 @@ impl<I: Input> Traffic<I> {
     }
 
     fn note_snapshot(&mut self, reader: &mut BitReader<'_>) -> Result<(), Malformed> {
-        self.head.stream(reader)?;
+        self.header.stream(reader)?;
         if reader.take(1)? == 1 {
             while reader.take(1)? == 1 {
                 self.line.stream(reader, &self.input_bits)?;
             }
         }
-        if self.head.baseline.is_some() {
+        if self.header.baseline.is_some() {
             self.pass_gone(reader)?;
         }
         while reader.take(1)? == 1 {
@@ -169,11 +169,11 @@ impl<I: Input> Traffic<I> {
         let (key, _) = self.row_codec.read(reader, &mut self.rows)?;
         let told = &mut self.exact[usize::from(key.component.0)];
         told.rows += 1;
-        told.heads += (before - reader.left()) as u64;
+        told.headers += (before - reader.left()) as u64;
         for (field, column) in told.fields.iter_mut().zip(self.schema.component(key.component).columns()) {
             let bits = bits_of(column);
             *field += bits;
-            told.heads -= bits;
+            told.headers -= bits;
         }
         Ok(())
     }
@@ -187,9 +187,9 @@ impl<I: Input> Traffic<I> {
                 read_stopped(reader)?;
                 return reader.clone().finish();
             }
-            let head = before.read(reader, &self.row_codec)?;
-            let nth = head.slot as usize;
-            if let RecordKind::Named { key, .. } = head.kind {
+            let header = before.read(reader, &self.row_codec)?;
+            let nth = header.slot as usize;
+            if let RecordKind::Named { key, .. } = header.kind {
                 self.numbers.resize(self.numbers.len().max(nth + 1), None);
                 self.numbers[nth] = Some(key.component);
             }
@@ -198,7 +198,7 @@ impl<I: Input> Traffic<I> {
             reader.take(1)?;
             let told = &mut self.shown[usize::from(component.0)];
             told.rows += 1;
-            told.heads += (left - reader.left()) as u64;
+            told.headers += (left - reader.left()) as u64;
             for (field, group) in told.fields.iter_mut().zip(self.shown_codec.form(component).groups()) {
                 let left = reader.left();
                 ShownCodec::pass(reader, group)?;

@@ -1,7 +1,7 @@
 //! Others as a player saw them when it made the input of a step: what its shots are judged by.
 
 use super::past::{AnyRow, Past};
-use super::{ComponentId, Entity, Lookback, Owned, ROW_WORDS_MAX, RowKey, Schema, State};
+use super::{ComponentId, Entity, Owned, ROW_WORDS_MAX, RewindMoment, RowKey, Schema, State};
 use crate::motion::Pose;
 
 /// The entities of others as a player saw them when it made its input: on the server its past, on that player's client what it shows,
@@ -12,17 +12,17 @@ use crate::motion::Pose;
 #[derive(Clone, Copy)]
 pub struct Rewound<'a> {
     past: Option<&'a dyn Past>,
-    lookback: Lookback,
+    rewind: RewindMoment,
 }
 
 impl<'a> Rewound<'a> {
-    pub(crate) fn new(past: Option<&'a dyn Past>, lookback: Lookback) -> Rewound<'a> {
-        Rewound { past, lookback }
+    pub(crate) fn new(past: Option<&'a dyn Past>, rewind: RewindMoment) -> Rewound<'a> {
+        Rewound { past, rewind }
     }
 
     /// Which moment that is.
-    pub fn lookback(&self) -> Lookback {
-        self.lookback
+    pub fn rewind(&self) -> RewindMoment {
+        self.rewind
     }
 
     /// Every entity that had a state of this type, with whose it was and its state.
@@ -95,14 +95,14 @@ impl<'a> Rewound<'a> {
     /// [`HitReceipt::error_m`](crate::session::HitReceipt::error_m). Zero on a client, and for what was not there.
     pub fn error_m(&self, entity: Entity) -> f64 {
         let Some(past) = self.past else { return 0.0 };
-        let of = |component| past.error_m(RowKey { component, entity }, self.lookback.used);
+        let of = |component| past.error_m(RowKey { component, entity }, self.rewind.used);
         placing(past.schema()).map(of).fold(0.0, f64::max)
     }
 
     /// A row of another than the player.
     fn draw(&self, past: &dyn Past, component: ComponentId, nth: usize, into: &mut AnyRow) -> Option<Owned> {
-        let owned = past.draw(component, nth, self.lookback.used, into)?;
-        (owned.owner != self.lookback.player).then_some(owned)
+        let owned = past.draw(component, nth, self.rewind.used, into)?;
+        (owned.owner != self.rewind.player).then_some(owned)
     }
 
     /// Adds the components of a struct besides its first one.

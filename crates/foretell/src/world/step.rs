@@ -2,7 +2,7 @@
 
 use super::past::{Past, PastState};
 use super::roles::{Role, Roles, Side};
-use super::{Change, Effect, EffectKind, Entity, Hit, Leaver, Lookback, Message, Newcomer, Owned, PlayerId};
+use super::{Change, Effect, EffectKind, Entity, Hit, Leaver, Message, Newcomer, Owned, PlayerId, RewindMoment};
 use super::{PlayerInput, PlayerMessage, PredictionSet, ReceivedMessage, Rewound, StepOutput};
 use crate::time::{Tick, TickRate};
 
@@ -19,7 +19,7 @@ pub struct Step<'a, I> {
     left: &'a [Leaver],
     past: Option<&'a dyn Past>,
     /// Ascending by player; empty where everybody is trusted.
-    lookbacks: &'a [Lookback],
+    rewinds: &'a [RewindMoment],
     output: StepOutput,
 }
 
@@ -38,7 +38,7 @@ impl<'a, I> Step<'a, I> {
             joined: &[],
             left: &[],
             past: None,
-            lookbacks: &[],
+            rewinds: &[],
             output: StepOutput::default(),
         }
     }
@@ -79,8 +79,8 @@ impl<'a, I> Step<'a, I> {
     }
 
     /// The same with a past, and the moments that players are judged by, ascending by player.
-    pub(crate) fn looking_back(mut self, past: &'a dyn Past, lookbacks: &'a [Lookback]) -> Step<'a, I> {
-        (self.past, self.lookbacks) = (Some(past), lookbacks);
+    pub(crate) fn looking_back(mut self, past: &'a dyn Past, rewinds: &'a [RewindMoment]) -> Step<'a, I> {
+        (self.past, self.rewinds) = (Some(past), rewinds);
         self
     }
 
@@ -260,10 +260,10 @@ impl<'a, I> Step<'a, I> {
     /// further than it can have shown on its link, nor than [`ServerConfig::rewind_max`](crate::ServerConfig::rewind_max); a client
     /// has what it shows, and in a re-simulation what it showed. See `docs/SHOTS.md`.
     pub fn rewound(&self, player: PlayerId) -> Rewound<'a> {
-        let found = self.lookbacks.binary_search_by_key(&player, |lookback| lookback.player).ok();
+        let found = self.rewinds.binary_search_by_key(&player, |rewind| rewind.player).ok();
         let claimed = || self.input(player).and_then(|input| input.presented);
-        let lookback = found.map(|at| self.lookbacks[at]);
-        Rewound::new(self.past, lookback.unwrap_or_else(|| Lookback::trusted(player, claimed(), self.tick)))
+        let rewind = found.map(|at| self.rewinds[at]);
+        Rewound::new(self.past, rewind.unwrap_or_else(|| RewindMoment::trusted(player, claimed(), self.tick)))
     }
 
     /// Says that `shooter` has hit `victim`, judged by [`rewound`](Step::rewound). It changes nothing; the server reports a
@@ -272,7 +272,7 @@ impl<'a, I> Step<'a, I> {
         if self.is_authority() {
             let past = self.rewound(shooter);
             let error_m = past.error_m(victim.entity);
-            self.output.hits.push(Hit { lookback: past.lookback(), victim, error_m });
+            self.output.hits.push(Hit { rewind: past.rewind(), victim, error_m });
         }
     }
 
@@ -314,8 +314,8 @@ impl<'a, I> Step<'a, I> {
     }
 
     /// The hits that it has said until now, in their order: by which moment they are judged, and who was hit. None on a client.
-    pub fn hits(&self) -> impl Iterator<Item = (Lookback, Owned)> {
-        self.output.hits.iter().map(|hit| (hit.lookback, hit.victim))
+    pub fn hits(&self) -> impl Iterator<Item = (RewindMoment, Owned)> {
+        self.output.hits.iter().map(|hit| (hit.rewind, hit.victim))
     }
 
     fn say(&mut self, effect: Effect) {

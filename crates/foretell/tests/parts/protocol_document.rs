@@ -730,7 +730,7 @@ fn read_news(reader: &mut Reader) -> News {
 }
 
 /// Everything before the rows.
-fn read_head(reader: &mut Reader) -> Snapshot {
+fn read_header(reader: &mut Reader) -> Snapshot {
     assert_eq!(reader.take(3), 4);
     let (last_part, part) = (reader.take(3), reader.take(3));
     assert_eq!(reader.take(8), u64::from(TICKET));
@@ -780,9 +780,9 @@ fn read_head(reader: &mut Reader) -> Snapshot {
 
 fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut reader = Reader::new(datagram);
-    let head = read_head(&mut reader);
+    let header = read_header(&mut reader);
     let mut gone = Vec::new();
-    while head.baseline.is_some() && reader.take(1) == 1 {
+    while header.baseline.is_some() && reader.take(1) == 1 {
         gone.push(read_key(&mut reader));
         assert_eq!(reader.take(1), 0, "everything is in view");
     }
@@ -802,7 +802,7 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
         holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
     }
     // Rows that are shown follow: `lanes` reads them.
-    Snapshot { gone, rows, contacts, news, holders, ..head }
+    Snapshot { gone, rows, contacts, news, holders, ..header }
 }
 
 /// The rows of snapshots, by tick.
@@ -871,12 +871,12 @@ fn relaying(
 
 /// The same with news, all of so many ticks.
 fn snapshot_with_news(
-    head: ((u64, u64), u64, Option<[u64; 2]>),
+    header: ((u64, u64), u64, Option<[u64; 2]>),
     ranges: &[(u32, u32, u64)],
     rows: &[Row],
     news: (Option<u32>, &[News]),
 ) -> Vec<u8> {
-    telling(Telling { ranges, news, ..Telling::default() }, head, rows)
+    telling(Telling { ranges, news, ..Telling::default() }, header, rows)
 }
 
 /// What a snapshot tells besides its rows.
@@ -917,8 +917,8 @@ impl Default for Telling<'_> {
     }
 }
 
-fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[Row]) -> Vec<u8> {
-    let mut writer = put_head(&of, head);
+fn telling(of: Telling<'_>, header: ((u64, u64), u64, Option<[u64; 2]>), rows: &[Row]) -> Vec<u8> {
+    let mut writer = put_header(&of, header);
     if let Some((_, _, gone)) = of.baseline {
         for key in gone {
             put_key(writer.put(1, 1), key).put(0, 1);
@@ -953,7 +953,7 @@ fn telling(of: Telling<'_>, head: ((u64, u64), u64, Option<[u64; 2]>), rows: &[R
 }
 
 /// What stands before the rows.
-fn put_head(of: &Telling<'_>, (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>)) -> Writer {
+fn put_header(of: &Telling<'_>, (parts, tick, heard): ((u64, u64), u64, Option<[u64; 2]>)) -> Writer {
     let Telling { arrivals, ranges, relayed, news: (news_ticks, _), answers, canonical, .. } = *of;
     let Telling { unforeseen, baseline, repeat, number, .. } = *of;
     let mut writer = Writer::default();
@@ -1664,7 +1664,7 @@ fn digest_of(count: u32) -> u64 {
 /// A snapshot of an exact session, and the count in it when it is whole.
 fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
     let mut reader = Reader::new(datagram);
-    let head = read_head(&mut reader);
+    let header = read_header(&mut reader);
     let count = (reader.take(1) == 1).then(|| {
         // The only component takes no bits, and its owner is the first.
         assert_eq!((read_name(&mut reader), reader.take(1)), ([0; 3], 0));
@@ -1673,7 +1673,7 @@ fn read_tally(datagram: &[u8]) -> (Snapshot, Option<u64>) {
         assert_eq!(reader.take(1), 0, "one row");
         count
     });
-    (head, count)
+    (header, count)
 }
 
 fn exact_rules() -> Vec<u64> {

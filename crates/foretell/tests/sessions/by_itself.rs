@@ -252,7 +252,7 @@ fn a_world_that_runs_by_itself_hears_its_effects() {
     let past = foretell::world::PastState::new(&rows, &schema);
     let mut step = Step::new(tick, rate, side, &inputs).with_past(&past);
     world.step(&mut step);
-    let shot: Vec<_> = step.hits().map(|(lookback, victim)| (lookback.player, victim.owner)).collect();
+    let shot: Vec<_> = step.hits().map(|(rewind, victim)| (rewind.player, victim.owner)).collect();
     assert_eq!(shot, [(PlayerId::new(1), PlayerId::new(2)), (PlayerId::new(2), PlayerId::new(1))]);
     let is_hit = |effect: &Effect| effect.kind == HIT && effect.tick == tick;
     assert!(step.effects().len() == 2 && step.effects().iter().all(is_hit));

@@ -230,7 +230,7 @@ impl Session {
         while let Some(delivery) = player.links[1].receive(now) {
             let mut bytes = delivery.bytes.to_vec();
             if *bends && bytes.len() > 200 && random.chance(0.3) {
-                // The head is left as it is.
+                // The header is left as it is.
                 let at = 100 + (random.next_u64() % (bytes.len() as u64 - 150)) as usize;
                 bytes[at] ^= 1 << (random.next_u64() % 8);
             }

@@ -151,7 +151,7 @@ fn beside_maps_without_end_a_thousand_that_move_are_shown_nearly_as_often() {
     assert!(bytes > 80_000, "{bytes} bytes of maps");
 }
 
-/// A datagram of pieces that might be honest: of a few messages, most of them claimed to be large.
+/// A datagram of fragments that might be honest: of a few messages, most of them claimed to be large.
 fn claims(random: &mut SplitMix64, number: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = BitWriter::new(&mut bytes);
@@ -185,7 +185,7 @@ fn claims(random: &mut SplitMix64, number: u16) -> Vec<u8> {
 }
 
 #[test]
-fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
+fn a_million_hostile_fragments_take_little_memory_and_disturb_nobody() {
     // Who is hostile sends no inputs.
     let config = ServerConfig { timeout: Duration::from_secs(100), ..ServerConfig::default() };
     let mut server = Server::<Swarm>::new(rules(), config, 0, Instant::ZERO);
@@ -201,7 +201,7 @@ fn a_million_hostile_pieces_take_little_memory_and_disturb_nobody() {
     for tick in 0..2500 {
         micros += 15_625;
         let now = Instant::from_micros(micros);
-        // 20 datagrams in a tick, about 20 pieces in each: some are honest enough to be taken.
+        // 20 datagrams in a tick, about 20 fragments in each: some are honest enough to be taken.
         for _ in 0..20 {
             number = number.wrapping_add((random.next_u64() % 3) as u16);
             let datagram = claims(&mut random, number);

@@ -367,7 +367,7 @@ fn a_history_is_not_as_long_as_a_recording_claims() {
     let (given, bytes) = recorder(None);
     client.set_tap(Box::new(given));
     let claims: Vec<u8> = bytes.try_iter().flatten().collect();
-    // The head, the start and the settings: a record's length is one byte, or two.
+    // The header, the start and the settings: a record's length is one byte, or two.
     let after = |bytes: &[u8], at: usize| match bytes[at + 1] {
         short @ 0..128 => at + 2 + usize::from(short),
         low => at + 3 + usize::from(low - 128) + 128 * usize::from(bytes[at + 2]),

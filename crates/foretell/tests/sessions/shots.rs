@@ -7,7 +7,7 @@ use foretell::hits::{Cast, Shape};
 use foretell::motion::vector::{length, sub};
 use foretell::session::{HitReceipt, Offence, Ways};
 use foretell::{
-    Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, LookbackBound, Messages, PlayerId, Rules,
+    Client, ClientConfig, EffectKind, Entity, Frame, Input, Instant, Messages, PlayerId, RewindBound, Rules,
     ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation, SyncTest};
@@ -272,7 +272,7 @@ fn what_is_drawn_is_found_again_within_half_a_ticks_way_at_any_round_trip_and_pr
         let offences = server.offences(player).expect("they play");
         assert_eq!(offences.count(Offence::View), 0, "{player:?} has claimed nothing that can't be");
         let of_player = || bots.receipts.iter().filter(|receipt| receipt.shooter() == player);
-        assert!(of_player().count() > 50 && of_player().all(|receipt| receipt.lookback.bound == LookbackBound::Claim));
+        assert!(of_player().count() > 50 && of_player().all(|receipt| receipt.rewind.bound == RewindBound::Claim));
         // Who shot and who was hit are told, but for what is under way still, and nobody else is.
         let is_of = |receipt: &&HitReceipt| [receipt.shooter(), receipt.victim.owner].contains(&player);
         let (told, all) = (&bots.told[&player], bots.receipts.iter().filter(is_of).count());
@@ -305,7 +305,7 @@ fn nobody_is_hit_later_after_cover_than_the_receipt_says_and_the_cap_bounds_what
     assert!(bots.late.iter().all(|(late, said)| late <= said), "{:?}", bots.late);
     let cap = Duration::from_millis(251);
     assert!(bots.receipts.iter().all(|receipt| receipt.rewound() <= cap));
-    let is_capped = |receipt: &&HitReceipt| receipt.lookback.bound == LookbackBound::Cap;
+    let is_capped = |receipt: &&HitReceipt| receipt.rewind.bound == RewindBound::Cap;
     let capped = bots.receipts.iter().filter(is_capped).count();
     assert_eq!(simulation.server.server.totals().hits.bounded, capped as u64, "a slow link is no offence");
     let slowest = |receipt: &&HitReceipt| receipt.shooter() == PlayerId::new(6);

@@ -72,7 +72,7 @@ fn every_field_that_is_told_counts_with_its_bits() {
     assert!((motes.rows..motes.rows * 3).contains(&motes.fields[1]), "{motes:?}");
     let own = &sent.exact()[0];
     assert!(own.rows > 100 && own.fields == [own.rows * 96], "{own:?}");
-    assert!(sent.exact()[1].bits() == 0 && own.heads < own.rows * 40, "{own:?}");
+    assert!(sent.exact()[1].bits() == 0 && own.headers < own.rows * 40, "{own:?}");
     assert!(sent.rest() * 5 < sent.bits(), "{} of {} bits", sent.rest(), sent.bits());
 }
 

@@ -42,7 +42,7 @@ impl Spending {
         let [shown] = self.traffic.shown() else { unreachable!("the crowd has one component") };
         let [position, rotation, velocity] = shown.fields[..] else { unreachable!("which has three fields") };
         let own = self.traffic.exact()[0].bits();
-        let by_purpose = [position, rotation, velocity, shown.heads, own, self.traffic.rest()];
+        let by_purpose = [position, rotation, velocity, shown.headers, own, self.traffic.rest()];
         self.counted.push_back(Counted { all: self.traffic.bits(), by_purpose });
         if self.counted.len() > WINDOW + 1 {
             self.counted.pop_front();

@@ -6,7 +6,7 @@ use core::time::Duration;
 use foretell::hits::Verdict;
 use foretell::session::HitReceipt;
 use foretell::time::TickTime;
-use foretell::{Lookback, LookbackBound, PlayerId, Tick, TickRate};
+use foretell::{PlayerId, RewindBound, RewindMoment, Tick, TickRate};
 
 /// How long clients remember a shot that the server has not judged yet, in ticks: longer than any input is under way.
 const KEPT_TICKS: u32 = 512;
@@ -48,7 +48,7 @@ impl Cards {
         let receipt = self.receipts.iter().find(|receipt| is_this(receipt.shooter(), receipt.tick)).copied();
         self.predicted.retain(|one| one.by != shot.by || one.tick.get() + KEPT_TICKS > shot.tick.get());
         self.receipts.retain(|receipt| receipt.tick > shot.tick || receipt.shooter() != shot.by);
-        let [claimed_ms, used_ms] = looks_back(&shot.lookback, shot.tick, terms.rate);
+        let [claimed_ms, used_ms] = looks_back(&shot.rewind, shot.tick, terms.rate);
         let place = |of: fn(&Target) -> [f64; 3]| shot.target.as_ref().map(of);
         let number = self.count;
         self.count += 1;
@@ -66,18 +66,18 @@ impl Cards {
             told,
             claimed_ms,
             used_ms: used_ms.unwrap_or(0.0),
-            why: why(shot.lookback.bound, terms),
-            clamped: !matches!(shot.lookback.bound, LookbackBound::Claim | LookbackBound::Present),
+            why: why(shot.rewind.bound, terms),
+            clamped: !matches!(shot.rewind.bound, RewindBound::Claim | RewindBound::Present),
             receipt: receipt.as_ref().map(|receipt| receipt_card(receipt, by)),
         }
     }
 }
 
 /// How long before a tick is what a player claims to have seen in it, and what they are judged by, in ms.
-pub fn looks_back(lookback: &Lookback, tick: Tick, rate: TickRate) -> [Option<f64>; 2] {
+pub fn looks_back(rewind: &RewindMoment, tick: Tick, rate: TickRate) -> [Option<f64>; 2] {
     let ms = |ticks: f64| ticks * rate.seconds() * 1000.0;
-    let claimed = lookback.claimed.map(|claimed| ms((TickTime::start_of(tick) - claimed).as_ticks()));
-    [claimed, Some(ms(lookback.ticks_before(tick)))]
+    let claimed = rewind.claimed.map(|claimed| ms((TickTime::start_of(tick) - claimed).as_ticks()));
+    [claimed, Some(ms(rewind.ticks_before(tick)))]
 }
 
 fn outcome(verdict: Option<Verdict>) -> &'static str {
@@ -109,13 +109,13 @@ fn result(shot: &Shot, by: usize, told: bool, terms: CardTerms) -> String {
 }
 
 /// Why a shot was judged by its moment, in a sentence.
-fn why(bound: LookbackBound, terms: CardTerms) -> String {
+fn why(bound: RewindBound, terms: CardTerms) -> String {
     match bound {
-        LookbackBound::Claim => "as claimed".to_owned(),
-        LookbackBound::Present => "the present: nothing older was claimed".to_owned(),
-        LookbackBound::Measured => "clamped: older than this link can show".to_owned(),
-        LookbackBound::Cap => format!("clamped: at most {} ms", terms.rewind_max.as_millis()),
-        LookbackBound::History => "clamped: older than is remembered".to_owned(),
+        RewindBound::Claim => "as claimed".to_owned(),
+        RewindBound::Present => "the present: nothing older was claimed".to_owned(),
+        RewindBound::Measured => "clamped: older than this link can show".to_owned(),
+        RewindBound::Cap => format!("clamped: at most {} ms", terms.rewind_max.as_millis()),
+        RewindBound::History => "clamped: older than is remembered".to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::ground;
 use core::time::Duration;
 use foretell::hits::{Cast, Verdict, VictimNow, VictimRules};
 use foretell::motion::vector::{add, length, scale, sub};
-use foretell::{EffectKind, Input, Lookback, Owned, PlayerId, Rewound, Simulate, State, Step, Table, Tick, World};
+use foretell::{EffectKind, Input, Owned, PlayerId, RewindMoment, Rewound, Simulate, State, Step, Table, Tick, World};
 use std::collections::BTreeMap;
 
 /// Somebody was hit.
@@ -59,7 +59,7 @@ pub struct Shot {
     pub from: [f64; 3],
     /// Where it ended: at the other player, or at the wall.
     pub end: [f64; 3],
-    pub lookback: Lookback,
+    pub rewind: RewindMoment,
     /// The other player; `None` while there is none.
     pub target: Option<Target>,
     /// What came of it; `None` where it has met nobody.
@@ -81,7 +81,7 @@ pub struct Duel {
     pub shots: Vec<Shot>,
     /// By which moment each player was judged in the last step. No step reads it.
     #[world(constant)]
-    pub lookbacks: BTreeMap<PlayerId, (Tick, Lookback)>,
+    pub rewinds: BTreeMap<PlayerId, (Tick, RewindMoment)>,
 }
 
 impl Duel {
@@ -151,8 +151,8 @@ impl Duel {
         if step.first_time() {
             let along = if aim == from { [0.0; 3] } else { scale(sub(aim, from), 1.0 / length(sub(aim, from))) };
             let end = hit.map_or(add(from, scale(along, far)), |hit| hit.contact.at);
-            let (tick, lookback) = (step.tick(), past.lookback());
-            self.shots.push(Shot { by, tick, from, end, lookback, target, verdict });
+            let (tick, rewind) = (step.tick(), past.rewind());
+            self.shots.push(Shot { by, tick, from, end, rewind, target, verdict });
         }
     }
 
@@ -185,8 +185,8 @@ impl Simulate for Duel {
         self.come_and_go(step);
         if step.is_authority() {
             self.note_hidden(step.tick());
-            let judged = step.inputs().iter().map(|input| (input.player, step.rewound(input.player).lookback()));
-            self.lookbacks = judged.map(|(player, lookback)| (player, (step.tick(), lookback))).collect();
+            let judged = step.inputs().iter().map(|input| (input.player, step.rewound(input.player).rewind()));
+            self.rewinds = judged.map(|(player, rewind)| (player, (step.tick(), rewind))).collect();
         }
         for (by, from, aim) in self.triggers(step) {
             self.shoot(step, by, from, aim);

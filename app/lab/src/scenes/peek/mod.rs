@@ -137,10 +137,10 @@ impl PeekSession {
     /// How far back the player of a screen claims to look, and is judged, in ms.
     fn looks_back(&self, nth: usize) -> [Option<f64>; 2] {
         let world = &self.simulation.server.world;
-        let judged = self.driver.screens[nth].player().and_then(|player| world.lookbacks.get(&player));
+        let judged = self.driver.screens[nth].player().and_then(|player| world.rewinds.get(&player));
         // In place of an input that is lost another is used, which claims nothing.
-        let judged = judged.filter(|(_, lookback)| lookback.claimed.is_some());
-        judged.map_or([None; 2], |(tick, lookback)| cards::looks_back(lookback, *tick, self.rate))
+        let judged = judged.filter(|(_, rewind)| rewind.claimed.is_some());
+        judged.map_or([None; 2], |(tick, rewind)| cards::looks_back(rewind, *tick, self.rate))
     }
 
     /// The numbers under the picture.

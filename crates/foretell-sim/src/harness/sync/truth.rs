@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use foretell::time::Tick;
-use foretell::world::{Effect, Entity, Lookback, Owned, Rows, Step};
+use foretell::world::{Effect, Entity, Owned, RewindMoment, Rows, Step};
 
 /// The rows of all states from the first on, and what the steps between them have said.
 pub(super) struct Truth {
@@ -45,7 +45,7 @@ impl Truth {
 #[derive(PartialEq)]
 pub(super) struct Said {
     effects: Vec<Effect>,
-    hits: Vec<(Lookback, Owned)>,
+    hits: Vec<(RewindMoment, Owned)>,
 }
 
 /// What one of two steps has said, and the other has not.
@@ -68,9 +68,9 @@ impl Said {
                 Unsaid { entity, what: format!("effect {} of {entity}{place} happens {when} alone", kind.0) }
             });
             effect.or_else(|| {
-                let (lookback, victim) = of.hits.iter().find(|hit| !other.hits.contains(hit))?;
-                let (entity, player) = (victim.entity, lookback.player);
-                let what = format!("a hit of {player} on {entity} is said {when} alone, judged by {:?}", lookback.used);
+                let (rewind, victim) = of.hits.iter().find(|hit| !other.hits.contains(hit))?;
+                let (entity, player) = (victim.entity, rewind.player);
+                let what = format!("a hit of {player} on {entity} is said {when} alone, judged by {:?}", rewind.used);
                 Some(Unsaid { entity, what })
             })
         };

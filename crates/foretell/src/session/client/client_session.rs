@@ -5,17 +5,17 @@ use super::client_world::ClientWorld;
 use super::game_settings::{Game, GameSettings, Moment};
 use super::input_datagram::InputDatagram;
 use super::link::DatagramTiming;
-use super::link::{CATCH_UP, Link, ReceivedHead};
+use super::link::{CATCH_UP, Link, ReceivedHeader};
 use super::prediction::Restart;
 use super::snapshots::RelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use super::stats::{ClientStats, PlayoutStats};
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
-use crate::session::datagram::{InputHead, ShownHead};
+use crate::session::datagram::{InputHeader, ShownHeader};
 use crate::session::handshake_messages::Welcome;
 use crate::session::messages::check_size;
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
@@ -37,9 +37,9 @@ pub(super) struct ClientSession<W: World> {
     resyncing: Option<Instant>,
 }
 
-/// A datagram of a snapshot, as far as it has been read: its head, and the inputs of others.
+/// A datagram of a snapshot, as far as it has been read: its header, and the inputs of others.
 pub(super) struct SnapshotDatagram<'a, W: World> {
-    pub head: &'a SnapshotHead,
+    pub header: &'a SnapshotHeader,
     pub relayed: &'a RelayReader<W::Input>,
     pub lists: BitReader<'a>,
 }
@@ -89,20 +89,20 @@ impl<W: World> ClientSession<W> {
         settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let SnapshotDatagram { head, relayed, lists } = datagram;
-        let Some(tick) = self.link.widen(now, head.timing.tick) else {
+        let SnapshotDatagram { header, relayed, lists } = datagram;
+        let Some(tick) = self.link.widen(now, header.timing.tick) else {
             log.stats.network.refused += 1;
             return Ok(());
         };
         let ClientWorld { snapshots, prediction, .. } = &mut self.local;
-        let part = SnapshotPart { tick, came: now, head, lists };
+        let part = SnapshotPart { tick, came: now, header, lists };
         match snapshots.store(part, prediction.timeline.predicted())? {
             Stored::Known => return Ok(()),
             Stored::Partial => {}
             Stored::Lacking => log.stats.network.baselines_lacking += 1,
             Stored::Complete => self.note_completed(now, tick, settings, log),
         }
-        self.note_head(ReceivedHead { now, tick, head }, settings, log);
+        self.note_header(ReceivedHeader { now, tick, header }, settings, log);
         let ClientWorld { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
         let fresh_until = prediction.fresh_until(at, interval, settings);
@@ -114,15 +114,15 @@ impl<W: World> ClientSession<W> {
     pub(super) fn receive_shown(
         &mut self,
         now: Instant,
-        head: ShownHead,
+        header: ShownHeader,
         records: BitReader<'_>,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let Some(tick) = self.link.widen(now, head.tick) else {
+        let Some(tick) = self.link.widen(now, header.tick) else {
             log.stats.network.refused += 1;
             return Ok(());
         };
-        self.local.snapshots.store_shown(tick, head.number, records)
+        self.local.snapshots.store_shown(tick, header.number, records)
     }
 
     fn note_completed(&mut self, now: Instant, tick: Tick, settings: &GameSettings, log: &mut UpdateLog) {
@@ -137,24 +137,24 @@ impl<W: World> ClientSession<W> {
         link.datagrams.note_snapshot(now);
     }
 
-    /// What a snapshot's head tells besides the state; told again with every snapshot, so old news are harmless.
-    fn note_head(&mut self, received: ReceivedHead<'_>, settings: &GameSettings, log: &mut UpdateLog) {
-        let ReceivedHead { now, tick, head } = received;
+    /// What a snapshot's header tells besides the state; told again with every snapshot, so old news are harmless.
+    fn note_header(&mut self, received: ReceivedHeader<'_>, settings: &GameSettings, log: &mut UpdateLog) {
+        let ReceivedHeader { now, tick, header } = received;
         let ClientSession { link, local: ClientWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
-        if let Some((sequence, _)) = head.timing.heard {
+        if let Some((sequence, _)) = header.timing.heard {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
         }
-        if let Some(way) = link.note_head(received) {
+        if let Some(way) = link.note_header(received) {
             messages.note_way(now, way);
         }
-        prediction.reconciler.causes.note_unforeseen(head.exact.unforeseen.and_then(|back| tick.back(back)));
+        prediction.reconciler.causes.note_unforeseen(header.exact.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
-        if let Some((newest, ticks)) = missed.note_substituted(tick, &head.inputs.substituted) {
+        if let Some((newest, ticks)) = missed.note_substituted(tick, &header.inputs.substituted) {
             log.stats.inputs.substituted += u64::from(ticks);
             log.coming.push(ClientEvent::Substituted { newest, ticks });
         }
-        for late in &head.inputs.late_messages {
+        for late in &header.inputs.late_messages {
             let Some(in_tick) = tick.back(late.back) else { continue };
             prediction.timeline.put_off_message(late.number, in_tick);
             missed.note_put_off(in_tick);
@@ -306,7 +306,7 @@ impl<W: World> ClientSession<W> {
         let interval_ticks = settings.config.send_rate.interval_ticks(settings.rules.tick_rate);
         let Some(newest) = newest.filter(|newest| inputs.is_due(*newest, interval_ticks)) else { return };
         let sequence = datagrams.next_sequence(now);
-        let head = InputHead {
+        let header = InputHeader {
             ticket: datagrams.ticket,
             sequence,
             snapshot: snapshots.acknowledged().map(Tick::low16),
@@ -316,7 +316,7 @@ impl<W: World> ClientSession<W> {
             count: if settings.spectates() { 0 } else { inputs.count(newest, settings.config.redundancy, pacing) },
             asks: prediction.asks.map(Tick::low16),
         };
-        let written = InputDatagram { timeline, authority, step_messages, settings, head, newest }.write(outbox);
+        let written = InputDatagram { timeline, authority, step_messages, settings, header, newest }.write(outbox);
         inputs.note_sent(newest);
         authority.note_sent(sequence, written.carried);
         step_messages.note_sent(sequence, written.messages);

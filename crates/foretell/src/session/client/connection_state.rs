@@ -11,12 +11,12 @@ use super::snapshots::RelayReader;
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
-use crate::session::datagram::{DatagramKind, ShownHead};
+use crate::session::datagram::{DatagramKind, ShownHeader};
 use crate::session::good_bye::GoodBye;
 use crate::session::handshake_messages::Welcome;
 use crate::session::messages::MessagesDatagram;
 use crate::session::refusal_message::Refused;
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -37,8 +37,8 @@ pub(super) struct ConnectionState<W: World> {
     /// It asks for a place, or for the one that it had.
     handshake: Option<Box<Handshake>>,
     differing: Option<&'static str>,
-    /// The head of the snapshot that is being read, and the inputs of others in it.
-    head: SnapshotHead,
+    /// The header of the snapshot that is being read, and the inputs of others in it.
+    header: SnapshotHeader,
     relayed: RelayReader<W::Input>,
 }
 
@@ -73,7 +73,7 @@ impl<W: World> ConnectionState<W> {
             phase,
             handshake,
             differing,
-            head: SnapshotHead::default(),
+            header: SnapshotHeader::default(),
             relayed: RelayReader::new(),
         }
     }
@@ -135,15 +135,15 @@ impl<W: World> ConnectionState<W> {
                 Ok(())
             }
             DatagramKind::Snapshot => {
-                self.head.stream(&mut reader)?;
+                self.header.stream(&mut reader)?;
                 self.relayed.read(&mut reader, &settings.input_widths)?;
                 self.take_snapshot(now, reader, settings, log)
             }
             DatagramKind::Messages => self.take_messages(now, MessagesDatagram::read(reader)?, settings, log),
             DatagramKind::Shown => {
-                let mut head = ShownHead::default();
-                head.stream(&mut reader)?;
-                self.take_shown(now, head, reader, log)
+                let mut header = ShownHeader::default();
+                header.stream(&mut reader)?;
+                self.take_shown(now, header, reader, log)
             }
             _ => Err(Malformed::OutOfRange("message")),
         }
@@ -159,7 +159,7 @@ impl<W: World> ConnectionState<W> {
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
         let ClientSession { link, messages, .. } = &mut **session;
-        if !link.datagrams.accepts(datagram.head.ticket) {
+        if !link.datagrams.accepts(datagram.header.ticket) {
             return Ok(());
         }
         messages.receive(now, datagram, &settings.rules.messages, &mut log.coming_messages)
@@ -215,27 +215,27 @@ impl<W: World> ConnectionState<W> {
         settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let ConnectionState { phase, handshake, head, relayed, .. } = self;
+        let ConnectionState { phase, handshake, header, relayed, .. } = self;
         // Once another place was given, nothing is meant for the former one.
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
-            && session.link.datagrams.accepts(head.ticket)
+            && session.link.datagrams.accepts(header.ticket)
         {
-            return session.receive(now, SnapshotDatagram { head, relayed, lists }, settings, log);
+            return session.receive(now, SnapshotDatagram { header, relayed, lists }, settings, log);
         }
         let Some(handshake) = handshake else {
             log.stats.network.refused += 1;
             return Ok(());
         };
-        handshake.store(now, head, lists)
+        handshake.store(now, header, lists)
     }
 
     /// Takes in the rest of a datagram that tells rows of others.
     fn take_shown(
         &mut self,
         now: Instant,
-        head: ShownHead,
+        header: ShownHeader,
         records: BitReader<'_>,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
@@ -243,15 +243,15 @@ impl<W: World> ConnectionState<W> {
         let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
-            && session.link.datagrams.accepts(head.ticket)
+            && session.link.datagrams.accepts(header.ticket)
         {
-            return session.receive_shown(now, head, records, log);
+            return session.receive_shown(now, header, records, log);
         }
         let Some(handshake) = handshake else {
             log.stats.network.refused += 1;
             return Ok(());
         };
-        handshake.store_shown(head, records)
+        handshake.store_shown(header, records)
     }
 
     /// An update: asks for a place where there is none, or where the server has fallen silent; starts, goes on, and plays.

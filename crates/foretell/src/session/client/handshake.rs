@@ -4,9 +4,9 @@ use super::config::START_AHEAD_TICKS;
 use super::join_request::JoinRequest;
 use super::snapshots::{SnapshotPart, Snapshots};
 use crate::rollback::INPUTS_KEPT;
-use crate::session::datagram::{DatagramKind, PROTOCOL_VERSION, ShownHead};
+use crate::session::datagram::{DatagramKind, PROTOCOL_VERSION, ShownHeader};
 use crate::session::handshake_messages::{Hello, Welcome};
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
@@ -162,18 +162,23 @@ impl Handshake {
     }
 
     /// Keeps a snapshot that comes before the start.
-    pub(super) fn store(&mut self, now: Instant, head: &SnapshotHead, lists: BitReader<'_>) -> Result<(), Malformed> {
-        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
-        let tick = Tick::widen(u32::from(head.timing.tick), 16, Tick::new(best.welcome.tick));
-        let part = SnapshotPart { tick, came: now, head, lists };
+    pub(super) fn store(
+        &mut self,
+        now: Instant,
+        header: &SnapshotHeader,
+        lists: BitReader<'_>,
+    ) -> Result<(), Malformed> {
+        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(header.ticket)) else { return Ok(()) };
+        let tick = Tick::widen(u32::from(header.timing.tick), 16, Tick::new(best.welcome.tick));
+        let part = SnapshotPart { tick, came: now, header, lists };
         self.snapshots.store(part, &PredictionSet::own(best.welcome.player())).map(|_| ())
     }
 
     /// The same of rows that are shown.
-    pub(super) fn store_shown(&mut self, head: ShownHead, records: BitReader<'_>) -> Result<(), Malformed> {
-        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(head.ticket)) else { return Ok(()) };
-        let tick = Tick::widen(u32::from(head.tick), 16, Tick::new(best.welcome.tick));
-        self.snapshots.store_shown(tick, head.number, records)
+    pub(super) fn store_shown(&mut self, header: ShownHeader, records: BitReader<'_>) -> Result<(), Malformed> {
+        let Some(best) = self.best.filter(|_| self.hello.ticket == Some(header.ticket)) else { return Ok(()) };
+        let tick = Tick::widen(u32::from(header.tick), 16, Tick::new(best.welcome.tick));
+        self.snapshots.store_shown(tick, header.number, records)
     }
 
     /// What a session starts with, as soon as there is enough. Where what has come is too old for that, it waits for answers

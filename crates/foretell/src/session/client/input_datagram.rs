@@ -4,7 +4,7 @@ use super::authority::{Carried, HeldEntities};
 use super::game_settings::GameSettings;
 use super::link::OutgoingStepMessages;
 use crate::rollback::{INPUTS_KEPT, Timeline};
-use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, InputHead, presented_bits, stream_presented};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, InputHeader, presented_bits, stream_presented};
 use crate::session::{Outbox, PeerId};
 use crate::time::Tick;
 use crate::wire::{BitWriter, write_change};
@@ -18,7 +18,7 @@ pub(super) struct InputDatagram<'a, W: World> {
     pub step_messages: &'a OutgoingStepMessages,
     pub settings: &'a GameSettings,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.
-    pub head: InputHead,
+    pub header: InputHeader,
     pub newest: Tick,
 }
 
@@ -34,23 +34,23 @@ pub(super) struct Written {
 
 impl<W: World> InputDatagram<'_, W> {
     pub(super) fn write(mut self, outbox: &mut Outbox) -> Written {
-        if self.head.count > 0 {
-            self.head.count = self.count_stored(self.head.count);
+        if self.header.count > 0 {
+            self.header.count = self.count_stored(self.header.count);
         }
         let (mut carried, mut messages) = (Carried::default(), 0);
         let bytes = outbox.push(PeerId::default(), |bytes| {
             let start = bytes.len();
             loop {
                 (carried, messages) = self.write_once(bytes);
-                if bytes.len() - start <= DATAGRAM_MAX || self.head.count <= 1 {
+                if bytes.len() - start <= DATAGRAM_MAX || self.header.count <= 1 {
                     break;
                 }
                 // Too many for one datagram: the newest half of them is worth more.
                 bytes.truncate(start);
-                self.head.count /= 2;
+                self.header.count /= 2;
             }
         });
-        Written { bytes, inputs: self.head.count, carried, messages }
+        Written { bytes, inputs: self.header.count, carried, messages }
     }
 
     /// How many of these inputs are there, up to the newest.
@@ -64,11 +64,11 @@ impl<W: World> InputDatagram<'_, W> {
         let start = bytes.len();
         let mut writer = BitWriter::new(bytes);
         DatagramKind::Inputs.write(&mut writer);
-        self.head.stream(&mut writer).expect("a count of stored inputs is in range");
+        self.header.stream(&mut writer).expect("a count of stored inputs is in range");
         let widths = &self.settings.input_widths[..];
         let mut words = [[0; ROW_WORDS_MAX]; 2];
         let mut presented_before = None;
-        let first = self.newest.next().back(self.head.count).unwrap_or(Tick::ZERO);
+        let first = self.newest.next().back(self.header.count).unwrap_or(Tick::ZERO);
         for (nth, tick) in first.until(self.newest.next()).enumerate() {
             let Some(input) = self.timeline.input(tick) else { continue };
             let mut presented = input.presented.map(presented_bits);

@@ -2,7 +2,7 @@
 
 use super::seen_states::SeenStates;
 use crate::session::client::{ClientEvent, ClientState, Frame, Show, Views};
-use crate::session::server::{LocalInput, LocalStep, LocalTurn, Server};
+use crate::session::server::{HostPlayer, LocalInput, LocalStep, Server};
 use crate::session::{Outbox, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
 use crate::world::{Message, Messages, PlayerId, ReceivedMessage, World};
@@ -61,7 +61,7 @@ struct Turn<'a, I> {
     input: &'a mut dyn FnMut(Tick) -> I,
 }
 
-impl<I> LocalTurn<I> for Turn<'_, I> {
+impl<I> HostPlayer<I> for Turn<'_, I> {
     fn player(&self) -> PlayerId {
         self.own.player
     }

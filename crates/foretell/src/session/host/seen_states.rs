@@ -2,7 +2,7 @@
 
 use crate::session::Rules;
 use crate::session::client::{ClientEvent, Lifecycles, Show, StatePair, Views};
-use crate::session::server::{HostSight, LocalStep};
+use crate::session::server::{HostView, LocalStep};
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, PlayerId, Rows};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// Lives as long as the player has their place.
 pub(super) struct SeenStates {
     last: LastStates,
-    sight: HostSight,
+    sight: HostView,
     lives: Lifecycles,
     /// The effects of the update under way.
     effects: Vec<Effect>,
@@ -40,7 +40,7 @@ impl SeenStates {
         let rows = || Rows::new(&rules.schema);
         SeenStates {
             last: LastStates { rules: rules.clone(), show, present: Tick::ZERO, newest: rows(), before: rows() },
-            sight: HostSight::new(),
+            sight: HostView::new(),
             lives: Lifecycles::new(player),
             effects: Vec::new(),
         }

@@ -1,9 +1,9 @@
 //! Datagrams of messages of which it is not known whether they have come, and what stood in each.
 
-use super::piece::PieceName;
+use super::fragment::FragmentName;
 use crate::session::ack_bits::AckBits;
-use crate::session::recent_extreme::RecentExtreme;
 use crate::session::send_window::Fates;
+use crate::session::windowed_extreme::WindowedExtreme;
 use crate::time::Instant;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ struct Sent {
     number: u16,
     at: Instant,
     bytes: usize,
-    pieces: Vec<PieceName>,
+    fragments: Vec<FragmentName>,
 }
 
 /// Those of which nothing is known yet, in the order in which they were sent.
@@ -33,7 +33,7 @@ pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     under_way: u64,
     /// How long it takes at most to hear of one.
-    slowest: RecentExtreme<Duration>,
+    slowest: WindowedExtreme<Duration>,
     /// When it was heard last that one has come.
     heard: Instant,
     /// How often in a row nothing was heard in time.
@@ -42,7 +42,7 @@ pub(super) struct InFlight {
 
 impl InFlight {
     pub(super) fn new() -> InFlight {
-        let slowest = RecentExtreme::new(OF_LATE / 2, Duration::max);
+        let slowest = WindowedExtreme::new(OF_LATE / 2, Duration::max);
         InFlight { sent: VecDeque::new(), under_way: 0, slowest, heard: Instant::ZERO, unheard: 0 }
     }
 
@@ -62,13 +62,18 @@ impl InFlight {
     }
 
     /// One is sent.
-    pub(super) fn note_sent(&mut self, number: u16, bytes: usize, at: Instant, pieces: Vec<PieceName>) {
+    pub(super) fn note_sent(&mut self, number: u16, bytes: usize, at: Instant, fragments: Vec<FragmentName>) {
         self.under_way += bytes as u64;
-        self.sent.push_back(Sent { number, at, bytes, pieces });
+        self.sent.push_back(Sent { number, at, bytes, fragments });
     }
 
-    /// The other end has told which have come. Calls `settle` with each piece of which it is known by now whether it has come.
-    pub(super) fn settle(&mut self, received: AckBits, now: Instant, mut settle: impl FnMut(PieceName, bool)) -> Fates {
+    /// The other end has told which have come. Calls `settle` with each fragment of which it is known by now whether it has come.
+    pub(super) fn settle(
+        &mut self,
+        received: AckBits,
+        now: Instant,
+        mut settle: impl FnMut(FragmentName, bool),
+    ) -> Fates {
         let (mut fates, waits) = (Fates::default(), self.waits());
         let InFlight { sent, under_way, slowest, heard, unheard } = self;
         sent.retain(|sent| {
@@ -86,15 +91,15 @@ impl InFlight {
             }
             fates.lost += u32::from(!has_come);
             *under_way -= sent.bytes as u64;
-            sent.pieces.iter().for_each(|piece| settle(*piece, has_come));
+            sent.fragments.iter().for_each(|fragment| settle(*fragment, has_come));
             false
         });
         fates
     }
 
     /// Nothing was heard for so long that what is under way is taken to be lost: where others come, the next word of the other end says
-    /// of it too, though one may be lost itself. Calls `lost` with each of its pieces.
-    pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(PieceName)) {
+    /// of it too, though one may be lost itself. Calls `lost` with each of its fragments.
+    pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(FragmentName)) {
         // It may take much longer than it did, for good: then what was learned says nothing.
         let waits = if self.unheard < DOUBLED_MAX { self.waits() } else { self.waits().max(WAITS_FIRST) };
         let timeout = waits * (1 << self.unheard.min(DOUBLED_MAX));
@@ -104,7 +109,7 @@ impl InFlight {
         self.unheard += 1;
         while let Some(sent) = self.sent.pop_front_if(|sent| now.since(sent.at) > timeout) {
             self.under_way -= sent.bytes as u64;
-            sent.pieces.into_iter().for_each(&mut lost);
+            sent.fragments.into_iter().for_each(&mut lost);
         }
     }
 

@@ -1,7 +1,7 @@
 //! All messages that come, by their kinds.
 
+use super::fragment::{Fragment, read_fragment};
 use super::incoming_channel::IncomingChannel;
-use super::piece::{Piece, read_piece};
 use crate::wire::{BitReader, Malformed};
 use crate::world::Messages;
 use alloc::vec::Vec;
@@ -21,22 +21,22 @@ pub struct MessageProgress {
 pub(super) struct Incoming {
     channels: Vec<IncomingChannel>,
     /// Those of the datagram that is being read.
-    pieces: Vec<Piece>,
+    fragments: Vec<Fragment>,
 }
 
 impl Incoming {
     pub(super) fn new(messages: &Messages) -> Incoming {
         let channels = messages.kinds().iter().map(|kind| IncomingChannel::new(kind.delivery())).collect();
-        Incoming { channels, pieces: Vec::new() }
+        Incoming { channels, fragments: Vec::new() }
     }
 
-    /// Reads the pieces of a datagram. None of them counts before all are [taken](Incoming::take).
+    /// Reads the fragments of a datagram. None of them counts before all are [taken](Incoming::take).
     pub(super) fn read(&mut self, mut reader: BitReader<'_>, messages: &Messages) -> Result<(), Malformed> {
-        self.pieces.clear();
+        self.fragments.clear();
         while reader.take(1)? == 1 {
-            let piece = read_piece(&mut reader, messages)?;
-            self.channels[piece.name.kind].check(&piece)?;
-            self.pieces.push(piece);
+            let fragment = read_fragment(&mut reader, messages)?;
+            self.channels[fragment.name.kind].check(&fragment)?;
+            self.fragments.push(fragment);
         }
         reader.finish()
     }
@@ -53,9 +53,9 @@ impl Incoming {
 
     /// Takes what was read. Calls `tell` with the kind and the bytes of each message that is to be told now.
     pub(super) fn take(&mut self, mut tell: impl FnMut(usize, &[u8])) {
-        for piece in self.pieces.drain(..) {
-            let kind = piece.name.kind;
-            self.channels[kind].take(piece, |bytes| tell(kind, bytes));
+        for fragment in self.fragments.drain(..) {
+            let kind = fragment.name.kind;
+            self.channels[kind].take(fragment, |bytes| tell(kind, bytes));
         }
     }
 

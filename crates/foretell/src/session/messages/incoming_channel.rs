@@ -1,17 +1,17 @@
-//! The messages of one kind that come: put together of their pieces, told once, and in order where that is asked for.
+//! The messages of one kind that come: put together of their fragments, told once, and in order where that is asked for.
 
-use super::piece::{Piece, WINDOW, pieces_of};
+use super::fragment::{Fragment, WINDOW, fragments_of};
 use crate::wire::Malformed;
 use crate::world::Delivery;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-/// A message that takes more than one piece, as far as it has come.
+/// A message that takes more than one fragment, as far as it has come.
 struct Partial {
     number: u16,
     total: usize,
     /// Those that have come: whoever claims a large message has to send one before anything takes room.
-    pieces: BTreeMap<u32, Vec<u8>>,
+    fragments: BTreeMap<u32, Vec<u8>>,
 }
 
 /// Lives as long as the exchange.
@@ -35,10 +35,10 @@ impl IncomingChannel {
     /// How many bytes of the message have come that is being put together, and how many it has.
     pub(super) fn progress(&self) -> Option<(usize, usize)> {
         let partial = self.partial.as_ref()?;
-        Some((partial.pieces.values().map(Vec::len).sum(), partial.total))
+        Some((partial.fragments.values().map(Vec::len).sum(), partial.total))
     }
 
-    /// How many messages wait for pieces of theirs or for earlier ones, or are remembered because they came before those.
+    /// How many messages wait for fragments of theirs or for earlier ones, or are remembered because they came before those.
     pub(super) fn kept(&self) -> usize {
         self.told.len() + self.early.len() + usize::from(self.partial.is_some())
     }
@@ -49,38 +49,38 @@ impl IncomingChannel {
         early + self.progress().map_or(0, |(come, _)| come)
     }
 
-    /// Whether a piece may be taken: it is of a message that an honest end may send now.
-    pub(super) fn check(&self, piece: &Piece) -> Result<(), Malformed> {
+    /// Whether a fragment may be taken: it is of a message that an honest end may send now.
+    pub(super) fn check(&self, fragment: &Fragment) -> Result<(), Malformed> {
         if self.delivery == Delivery::InStep {
             return Err(Malformed::OutOfRange("kind of message"));
         }
         let is_reliable = matches!(self.delivery, Delivery::Ordered | Delivery::Unordered);
-        if !is_reliable || self.is_past(piece.name.number) {
+        if !is_reliable || self.is_past(fragment.name.number) {
             return Ok(());
         }
-        if piece.name.number.wrapping_sub(self.next) >= WINDOW {
+        if fragment.name.number.wrapping_sub(self.next) >= WINDOW {
             return Err(Malformed::OutOfRange("number of a message"));
         }
-        let is_large = pieces_of(piece.total) > 1;
-        if is_large && self.delivery == Delivery::Ordered && piece.name.number != self.next {
+        let is_large = fragments_of(fragment.total) > 1;
+        if is_large && self.delivery == Delivery::Ordered && fragment.name.number != self.next {
             return Err(Malformed::OutOfRange("number of a large message"));
         }
         let other = self.partial.as_ref().filter(|_| is_large);
-        let differs = |partial: &Partial| (partial.number, partial.total) != (piece.name.number, piece.total);
+        let differs = |partial: &Partial| (partial.number, partial.total) != (fragment.name.number, fragment.total);
         if other.is_some_and(differs) {
             return Err(Malformed::OutOfRange("message beside one that has not come"));
         }
         Ok(())
     }
 
-    /// Takes a piece that was [checked](IncomingChannel::check), and calls `tell` with the bytes of each message that is to be told
+    /// Takes a fragment that was [checked](IncomingChannel::check), and calls `tell` with the bytes of each message that is to be told
     /// now.
-    pub(super) fn take(&mut self, piece: Piece, mut tell: impl FnMut(&[u8])) {
-        let number = piece.name.number;
+    pub(super) fn take(&mut self, fragment: Fragment, mut tell: impl FnMut(&[u8])) {
+        let number = fragment.name.number;
         if self.is_past(number) || self.early.contains_key(&number) {
             return;
         }
-        let Some(bytes) = self.complete(piece) else { return };
+        let Some(bytes) = self.complete(fragment) else { return };
         match self.delivery {
             Delivery::Ordered | Delivery::InStep => {
                 self.early.insert(number, bytes);
@@ -130,9 +130,9 @@ impl IncomingChannel {
     }
 
     /// The message, if all of it is there.
-    fn complete(&mut self, piece: Piece) -> Option<Vec<u8>> {
-        let Piece { name, total, bytes } = piece;
-        if pieces_of(total) == 1 {
+    fn complete(&mut self, fragment: Fragment) -> Option<Vec<u8>> {
+        let Fragment { name, total, bytes } = fragment;
+        if fragments_of(total) == 1 {
             return Some(bytes);
         }
         let is_same = |partial: &Partial| (partial.number, partial.total) == (name.number, total);
@@ -141,14 +141,14 @@ impl IncomingChannel {
             if !self.partial.as_ref().is_none_or(is_newer) {
                 return None;
             }
-            self.partial = Some(Partial { number: name.number, total, pieces: BTreeMap::new() });
+            self.partial = Some(Partial { number: name.number, total, fragments: BTreeMap::new() });
         }
         let partial = self.partial.as_mut()?;
-        partial.pieces.entry(name.index).or_insert(bytes);
-        if partial.pieces.len() < pieces_of(total) {
+        partial.fragments.entry(name.index).or_insert(bytes);
+        if partial.fragments.len() < fragments_of(total) {
             return None;
         }
         let partial = self.partial.take()?;
-        Some(partial.pieces.into_values().flatten().collect())
+        Some(partial.fragments.into_values().flatten().collect())
     }
 }

@@ -1,10 +1,10 @@
 //! Messages both ways over one connection: what is to be sent, what is under way, and what has come.
 
+use super::fragment::write_fragment;
 use super::in_flight::InFlight;
 use super::incoming::{Incoming, MessageProgress};
-use super::messages_head::{MessagesDatagram, MessagesHead};
+use super::messages_header::{MessagesDatagram, MessagesHeader};
 use super::outgoing::{Outgoing, SendError};
-use super::piece::write_piece;
 use crate::session::ack_bits::AckBits;
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
 use crate::session::send_allowance::SendAllowance;
@@ -30,15 +30,15 @@ pub struct MessageStats {
     pub sent: u64,
     /// Messages that have come.
     pub received: u64,
-    /// Bytes of datagrams of messages that were sent, heads and repetitions included.
+    /// Bytes of datagrams of messages that were sent, headers and repetitions included.
     pub bytes_sent: u64,
-    /// Bytes of datagrams of messages that have come, heads and repetitions included.
+    /// Bytes of datagrams of messages that have come, headers and repetitions included.
     pub bytes_received: u64,
-    /// Pieces that were sent again.
+    /// Fragments that were sent again.
     pub repeated: u64,
     /// How many bytes wait to be sent, or to be known to have come.
     pub waiting_bytes: usize,
-    /// How many bytes have come of messages that can't be told yet: pieces of them are missing, or earlier ones.
+    /// How many bytes have come of messages that can't be told yet: fragments of them are missing, or earlier ones.
     pub held_bytes: usize,
 }
 
@@ -152,28 +152,28 @@ impl MessageExchange {
         datagram: MessagesDatagram<'_>,
         inbox: &mut Inbox<'_>,
     ) -> Result<Fates, Malformed> {
-        let MessagesDatagram { head, bytes, pieces } = datagram;
-        if self.opening != Some(head.opening) {
+        let MessagesDatagram { header, bytes, fragments } = datagram;
+        if self.opening != Some(header.opening) {
             return Ok(Fates::default());
         }
         self.stats.bytes_received += bytes as u64;
-        let is_fresh = head.number.is_some_and(|number| self.is_fresh(number));
-        match head.number {
-            Some(_) if is_fresh => self.incoming.read(pieces, inbox.kinds)?,
+        let is_fresh = header.number.is_some_and(|number| self.is_fresh(number));
+        match header.number {
+            Some(_) if is_fresh => self.incoming.read(fragments, inbox.kinds)?,
             Some(_) => {}
-            None => pieces.finish()?,
+            None => fragments.finish()?,
         }
-        let is_opening = head.number.is_none() && head.received.is_none();
-        self.owes |= head.number.is_some() || is_opening && !self.is_client;
+        let is_opening = header.number.is_none() && header.received.is_none();
+        self.owes |= header.number.is_some() || is_opening && !self.is_client;
         self.is_open = true;
         let outgoing = &mut self.outgoing;
-        let fates = head.received.map(|received| {
-            self.in_flight.settle(received, now, |piece, has_come| {
+        let fates = header.received.map(|received| {
+            self.in_flight.settle(received, now, |fragment, has_come| {
                 self.stats.repeated += u64::from(!has_come);
-                outgoing.settle(piece, has_come);
+                outgoing.settle(fragment, has_come);
             })
         });
-        if let Some(number) = head.number.filter(|_| is_fresh) {
+        if let Some(number) = header.number.filter(|_| is_fresh) {
             self.received = Some(self.received.map_or(AckBits::first(number), |received| received.with(number)));
             self.take(inbox);
         }
@@ -207,9 +207,9 @@ impl MessageExchange {
         let now = sending.now;
         let Some(opening) = self.opening else { return 0 };
         let MessageExchange { in_flight, outgoing, stats, .. } = self;
-        in_flight.expire(now, |piece| {
+        in_flight.expire(now, |fragment| {
             stats.repeated += 1;
-            outgoing.settle(piece, false);
+            outgoing.settle(fragment, false);
         });
         let mut sent = 0;
         while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages(sending.before_a_state)
@@ -220,24 +220,24 @@ impl MessageExchange {
         }
         let opens = !self.is_open && self.opened.is_none_or(|opened| now.since(opened) >= OPENS_AGAIN);
         if self.owes || opens {
-            sent += self.write_head(sending, opening, outbox) as u64;
+            sent += self.write_header(sending, opening, outbox) as u64;
         }
         self.stats.bytes_sent += sent;
         sent
     }
 
-    /// Writes a datagram with as many pieces as fit into it.
+    /// Writes a datagram with as many fragments as fit into it.
     fn write(&mut self, sending: Sending<'_>, opening: u32, outbox: &mut Outbox) -> usize {
         let number = self.next;
         self.next = number.wrapping_add(1);
-        let head = self.head(sending, opening, Some(number));
+        let header = self.header(sending, opening, Some(number));
         let mut names = Vec::new();
         let bytes = outbox.push(sending.peer, |bytes| {
-            let mut writer = begin(bytes, head);
+            let mut writer = begin(bytes, header);
             let room = DATAGRAM_MAX - writer.bit_len().div_ceil(8) - 1;
             names = self.outgoing.fill(room, |name, message| {
                 writer.put(1, 1);
-                write_piece(&mut writer, name, message, sending.kinds);
+                write_fragment(&mut writer, name, message, sending.kinds);
             });
             writer.put(0, 1);
         });
@@ -246,24 +246,24 @@ impl MessageExchange {
     }
 
     /// Writes one that only tells what has come.
-    fn write_head(&mut self, sending: Sending<'_>, opening: u32, outbox: &mut Outbox) -> usize {
-        let head = self.head(sending, opening, None);
+    fn write_header(&mut self, sending: Sending<'_>, opening: u32, outbox: &mut Outbox) -> usize {
+        let header = self.header(sending, opening, None);
         outbox.push(sending.peer, |bytes| {
-            begin(bytes, head);
+            begin(bytes, header);
         })
     }
 
-    fn head(&mut self, sending: Sending<'_>, opening: u32, number: Option<u16>) -> MessagesHead {
+    fn header(&mut self, sending: Sending<'_>, opening: u32, number: Option<u16>) -> MessagesHeader {
         (self.owes, self.opened) = (false, Some(sending.now));
-        let head = MessagesHead { ticket: sending.ticket, opening, received: self.received, number };
+        let header = MessagesHeader { ticket: sending.ticket, opening, received: self.received, number };
         self.received.iter_mut().for_each(AckBits::note_told);
-        head
+        header
     }
 }
 
-fn begin(bytes: &mut Vec<u8>, mut head: MessagesHead) -> BitWriter<'_> {
+fn begin(bytes: &mut Vec<u8>, mut header: MessagesHeader) -> BitWriter<'_> {
     let mut writer = BitWriter::new(bytes);
     DatagramKind::Messages.write(&mut writer);
-    head.stream(&mut writer).expect("writing never fails");
+    header.stream(&mut writer).expect("writing never fails");
     writer
 }

@@ -1,7 +1,7 @@
 //! All messages that are to be sent, in turns of their kinds, within a bound of what waits.
 
+use super::fragment::{FragmentName, fragment_bytes_max};
 use super::outgoing_channel::OutgoingChannel;
-use super::piece::{PieceName, piece_bytes_max};
 use crate::world::{MessageKind, Messages};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -87,17 +87,17 @@ impl Outgoing {
 
     /// Whether anything is to be sent now.
     pub(super) fn has_next(&mut self) -> bool {
-        self.channels.iter_mut().enumerate().any(|(kind, channel)| channel.next_piece(kind).is_some())
+        self.channels.iter_mut().enumerate().any(|(kind, channel)| channel.next_fragment(kind).is_some())
     }
 
-    /// Calls `write` with pieces that fit into `room` bytes altogether, as many as do; each datagram begins with another kind.
-    pub(super) fn fill(&mut self, room: usize, mut write: impl FnMut(PieceName, &[u8])) -> Vec<PieceName> {
+    /// Calls `write` with fragments that fit into `room` bytes altogether, as many as do; each datagram begins with another kind.
+    pub(super) fn fill(&mut self, room: usize, mut write: impl FnMut(FragmentName, &[u8])) -> Vec<FragmentName> {
         let (mut room, mut names) = (room, Vec::new());
         let count = self.channels.len();
         for kind in (self.turn..count).chain(0..self.turn) {
             let channel = &mut self.channels[kind];
-            while let Some((name, message)) = channel.next_piece(kind) {
-                let Some(left) = room.checked_sub(piece_bytes_max(message.len(), name.index)) else { break };
+            while let Some((name, message)) = channel.next_fragment(kind) {
+                let Some(left) = room.checked_sub(fragment_bytes_max(message.len(), name.index)) else { break };
                 room = left;
                 write(name, &message);
                 self.waiting_bytes -= channel.note_sent(name);
@@ -108,8 +108,8 @@ impl Outgoing {
         names
     }
 
-    /// It is known whether a piece has come.
-    pub(super) fn settle(&mut self, name: PieceName, has_come: bool) {
+    /// It is known whether a fragment has come.
+    pub(super) fn settle(&mut self, name: FragmentName, has_come: bool) {
         self.waiting_bytes -= self.channels[name.kind].settle(name, has_come);
     }
 }

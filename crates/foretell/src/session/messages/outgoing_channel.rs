@@ -1,6 +1,6 @@
 //! The messages of one kind that are to be sent, and what of each is under way or has come.
 
-use super::piece::{PieceName, WINDOW, pieces_of};
+use super::fragment::{FragmentName, WINDOW, fragments_of};
 use crate::world::Delivery;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// How many unreliable messages wait for their turn; of more the newest do.
 const UNRELIABLE_MAX: usize = 64;
 
-/// What has become of a piece.
+/// What has become of a fragment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Waiting,
@@ -21,10 +21,10 @@ enum Fate {
 struct Unsent {
     number: u16,
     bytes: Arc<[u8]>,
-    pieces: Vec<Fate>,
-    /// Whether a piece of it was ever sent.
+    fragments: Vec<Fate>,
+    /// Whether a fragment of it was ever sent.
     is_begun: bool,
-    /// No piece before this one is waiting.
+    /// No fragment before this one is waiting.
     waiting_from: usize,
     /// How many have not come.
     left: usize,
@@ -32,13 +32,13 @@ struct Unsent {
 
 impl Unsent {
     fn next_waiting(&mut self) -> Option<u32> {
-        let waiting = self.pieces[self.waiting_from..].iter().position(|fate| *fate == Fate::Waiting);
-        self.waiting_from = waiting.map_or(self.pieces.len(), |waiting| self.waiting_from + waiting);
+        let waiting = self.fragments[self.waiting_from..].iter().position(|fate| *fate == Fate::Waiting);
+        self.waiting_from = waiting.map_or(self.fragments.len(), |waiting| self.waiting_from + waiting);
         waiting.and_then(|_| u32::try_from(self.waiting_from).ok())
     }
 
     fn is_large(&self) -> bool {
-        self.pieces.len() > 1
+        self.fragments.len() > 1
     }
 }
 
@@ -65,12 +65,12 @@ impl OutgoingChannel {
         while self.queue.len() > kept_max {
             dropped += self.drop_oldest();
         }
-        let count = pieces_of(bytes.len());
-        let pieces = alloc::vec![Fate::Waiting; count];
+        let count = fragments_of(bytes.len());
+        let fragments = alloc::vec![Fate::Waiting; count];
         self.queue.push_back(Unsent {
             number: self.next,
             bytes,
-            pieces,
+            fragments,
             is_begun: false,
             waiting_from: 0,
             left: count,
@@ -100,9 +100,9 @@ impl OutgoingChannel {
         oldest.bytes.len()
     }
 
-    /// The piece that is to be sent next, of this kind, and its message. Of those that take more than one piece no second is begun
+    /// The fragment that is to be sent next, of this kind, and its message. Of those that take more than one fragment no second is begun
     /// before the first has come, and of ordered ones none before all earlier ones have: so who receives them needs room for one.
-    pub(super) fn next_piece(&mut self, kind: usize) -> Option<(PieceName, Arc<[u8]>)> {
+    pub(super) fn next_fragment(&mut self, kind: usize) -> Option<(FragmentName, Arc<[u8]>)> {
         let first = self.queue.front()?.number;
         let mut is_large_begun = false;
         for unsent in &mut self.queue {
@@ -115,15 +115,15 @@ impl OutgoingChannel {
                 continue;
             }
             if let Some(index) = unsent.next_waiting() {
-                let name = PieceName { kind, number: unsent.number, index };
+                let name = FragmentName { kind, number: unsent.number, index };
                 return Some((name, unsent.bytes.clone()));
             }
         }
         None
     }
 
-    /// A piece is under way. Returns how many bytes are not kept any more.
-    pub(super) fn note_sent(&mut self, name: PieceName) -> usize {
+    /// A fragment is under way. Returns how many bytes are not kept any more.
+    pub(super) fn note_sent(&mut self, name: FragmentName) -> usize {
         self.set(name, Fate::UnderWay);
         let is_over = |unsent: &mut Unsent| unsent.next_waiting().is_none();
         let is_unreliable = self.delivery == Delivery::Unreliable;
@@ -131,8 +131,8 @@ impl OutgoingChannel {
         done.map_or(0, |done| done.bytes.len())
     }
 
-    /// It is known whether a piece has come. Returns how many bytes are not kept any more.
-    pub(super) fn settle(&mut self, name: PieceName, has_come: bool) -> usize {
+    /// It is known whether a fragment has come. Returns how many bytes are not kept any more.
+    pub(super) fn settle(&mut self, name: FragmentName, has_come: bool) -> usize {
         // What is unreliable is not sent again.
         let lost = if self.delivery == Delivery::Unreliable { Fate::UnderWay } else { Fate::Waiting };
         self.set(name, if has_come { Fate::Come } else { lost });
@@ -140,11 +140,11 @@ impl OutgoingChannel {
         self.queue.remove(at).map_or(0, |done| done.bytes.len())
     }
 
-    fn set(&mut self, name: PieceName, fate: Fate) {
+    fn set(&mut self, name: FragmentName, fate: Fate) {
         let Some(at) = self.position(name.number) else { return };
         let unsent = &mut self.queue[at];
         let index = name.index as usize;
-        let Some(known) = unsent.pieces.get_mut(index).filter(|known| **known != Fate::Come) else { return };
+        let Some(known) = unsent.fragments.get_mut(index).filter(|known| **known != Fate::Come) else { return };
         *known = fate;
         unsent.is_begun = true;
         unsent.left -= usize::from(fate == Fate::Come);

@@ -1,6 +1,6 @@
 //! Messages that are part of steps, as they stand in a datagram of inputs.
 
-use super::piece::{read_bytes, write_bytes};
+use super::fragment::{read_bytes, write_bytes};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{Delivery, Messages};

@@ -1,10 +1,10 @@
 //! Messages between two ends over links that lose, delay, repeat and reorder datagrams.
 
+use super::fragment::{FRAGMENT_BYTES, Fragment, FragmentName};
 use super::incoming_channel::IncomingChannel;
 use super::message_exchange::{Inbox, MessageExchange, Sending};
-use super::messages_head::{MessagesDatagram, MessagesHead};
+use super::messages_header::{MessagesDatagram, MessagesHeader};
 use super::outgoing::{Outgoing, SendError};
-use super::piece::{PIECE_BYTES, Piece, PieceName};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind};
 use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::{Outbox, PeerId};
@@ -76,7 +76,7 @@ impl End {
         let mut reader = BitReader::new(datagram);
         assert_eq!(DatagramKind::read(&mut reader)?, DatagramKind::Messages);
         let datagram = MessagesDatagram::read(reader)?;
-        self.exchange.open(datagram.head.opening);
+        self.exchange.open(datagram.header.opening);
         let kinds = kinds();
         let mut inbox = Inbox { from: PlayerId::SERVER, kinds: &kinds, messages: &mut self.inbox, senseless: 0 };
         self.exchange.receive(now, datagram, &mut inbox)?;
@@ -184,7 +184,7 @@ proptest! {
         let mut datagram = Vec::new();
         let mut writer = BitWriter::new(&mut datagram);
         DatagramKind::Messages.write(&mut writer);
-        MessagesHead { ticket: 7, opening: 5, received: None, number: Some(3) }.stream(&mut writer).expect("writing never fails");
+        MessagesHeader { ticket: 7, opening: 5, received: None, number: Some(3) }.stream(&mut writer).expect("writing never fails");
         bytes.iter().for_each(|byte| writer.put(u64::from(*byte), 8));
         let kinds = kinds();
         let mut exchange = MessageExchange::of_client(&kinds, 5);
@@ -209,7 +209,7 @@ fn a_small_message_overtakes_a_large_one_of_another_kind() {
     assert_eq!((pair.ends[0].come[0].len(), pair.ends[0].come[1].len()), (1, 0));
     let kinds = kinds();
     let progress = pair.ends[0].exchange.progress(&kinds).next().expect("the large one is under way");
-    assert!(progress.name == "Gift" && progress.come_bytes > PIECE_BYTES && progress.bytes > 19_000, "{progress:?}");
+    assert!(progress.name == "Gift" && progress.come_bytes > FRAGMENT_BYTES && progress.bytes > 19_000, "{progress:?}");
 }
 
 #[test]
@@ -266,15 +266,15 @@ fn what_need_not_come_has_room_where_what_must_has_none() {
 fn of_an_ordered_kind_a_large_message_before_its_turn_is_refused() {
     let kinds = kinds();
     let mut incoming = IncomingChannel::new(Delivery::Ordered);
-    let piece = |number, total| Piece {
-        name: PieceName { kind: 0, number, index: 0 },
+    let fragment = |number, total| Fragment {
+        name: FragmentName { kind: 0, number, index: 0 },
         total,
-        bytes: vec![0; total.min(PIECE_BYTES)],
+        bytes: vec![0; total.min(FRAGMENT_BYTES)],
     };
-    assert!(incoming.check(&piece(1, 2000)).is_err());
-    assert_eq!(incoming.check(&piece(1, 20)), Ok(()));
-    incoming.take(piece(0, 20), |_| {});
-    assert_eq!(incoming.check(&piece(1, 2000)), Ok(()));
+    assert!(incoming.check(&fragment(1, 2000)).is_err());
+    assert_eq!(incoming.check(&fragment(1, 20)), Ok(()));
+    incoming.take(fragment(0, 20), |_| {});
+    assert_eq!(incoming.check(&fragment(1, 2000)), Ok(()));
     // So an honest end does not begin it.
     let mut outgoing = Outgoing::new(&kinds);
     [20, 3000, 20].iter().for_each(|length| outgoing.push(0, vec![0; *length].into(), 1 << 20).expect("there is room"));
@@ -296,7 +296,7 @@ fn two_kinds_that_have_much_to_send_take_turns_though_others_have_nothing() {
 }
 
 #[test]
-fn a_piece_of_an_unreliable_message_is_not_sent_again() {
+fn a_fragment_of_an_unreliable_message_is_not_sent_again() {
     let mut outgoing = Outgoing::new(&kinds());
     outgoing.push(3, vec![0; 3000].into(), 1 << 20).expect("there is room");
     let sent = outgoing.fill(1000, |_, _| {});
@@ -309,12 +309,12 @@ fn a_piece_of_an_unreliable_message_is_not_sent_again() {
 #[test]
 fn of_what_is_newest_a_part_of_an_older_one_is_not_kept() {
     let mut incoming = IncomingChannel::new(Delivery::Newest);
-    let piece = |number, total| {
-        let name = PieceName { kind: 0, number, index: 0 };
-        Piece { name, total, bytes: vec![0; usize::min(total, PIECE_BYTES)] }
+    let fragment = |number, total| {
+        let name = FragmentName { kind: 0, number, index: 0 };
+        Fragment { name, total, bytes: vec![0; usize::min(total, FRAGMENT_BYTES)] }
     };
-    incoming.take(piece(0, 2000), |_| {});
-    assert_eq!(incoming.progress(), Some((PIECE_BYTES, 2000)));
-    incoming.take(piece(1, 20), |_| {});
+    incoming.take(fragment(0, 2000), |_| {});
+    assert_eq!(incoming.progress(), Some((FRAGMENT_BYTES, 2000)));
+    incoming.take(fragment(1, 20), |_| {});
     assert_eq!(incoming.progress(), None);
 }

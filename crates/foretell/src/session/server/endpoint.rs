@@ -1,7 +1,7 @@
 //! `Server`: what a game and its transport call, and who hears all of it. The work is done by the [`Pipeline`].
 
 use super::config::{ServerConfig, Settings};
-use super::local_turn::LocalTurn;
+use super::host_player::HostPlayer;
 use super::peer_messages::To;
 use super::pipeline::Pipeline;
 use super::stats::{PeerStats, ServerTotals};
@@ -77,7 +77,7 @@ impl<W: World> Server<W> {
         &mut self,
         now: Instant,
         world: &mut W,
-        local: &mut dyn LocalTurn<W::Input>,
+        local: &mut dyn HostPlayer<W::Input>,
         outbox: &mut Outbox,
     ) {
         self.advance(now, world, Some(local), outbox);
@@ -87,7 +87,7 @@ impl<W: World> Server<W> {
         &mut self,
         now: Instant,
         world: &mut W,
-        mut local: Option<&mut dyn LocalTurn<W::Input>>,
+        mut local: Option<&mut dyn HostPlayer<W::Input>>,
         outbox: &mut Outbox,
     ) {
         self.tell_tap(|tap, server| tap.begin_update(server));

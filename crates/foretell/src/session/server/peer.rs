@@ -7,10 +7,10 @@ use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
 use super::stats::PeerCounters;
-use super::view_age::{LookbackTerms, ViewAge};
+use super::view_age::{RewindTerms, ViewAge};
 use crate::session::{GapPolicy, Offence, Offences};
 use crate::time::Tick;
-use crate::world::{InputStatus, Lookback, Messages, PlayerId, PlayerInput, Seat};
+use crate::world::{InputStatus, Messages, PlayerId, PlayerInput, RewindMoment, Seat};
 
 /// One player, from admission to leaving.
 pub(super) struct Peer<I> {
@@ -119,12 +119,12 @@ impl<I: Copy + Default> Peer<I> {
     }
 
     /// By which moment the player is judged who makes this input; counts what can't be true.
-    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &LookbackTerms) -> Lookback {
+    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &RewindTerms) -> RewindMoment {
         let judged = self.view_age.judge(input.player, input.presented, terms);
         if judged.is_impossible {
             self.counters.stats.offences.note(Offence::View);
         }
-        judged.lookback
+        judged.rewind
     }
 
     /// The ticks before `first` will never be simulated.

@@ -100,7 +100,7 @@ impl PeerMessages {
         rate_max: u32,
         inbox: &mut Inbox<'_>,
     ) -> Result<Taken, Malformed> {
-        let opening = datagram.head.opening;
+        let opening = datagram.header.opening;
         let passed = self.metered.replace(now).map_or(SAVED, |metered| now.since(metered));
         let rate = f64::from(rate_max);
         self.allowed = (self.allowed + rate * passed.as_secs_f64()).min(rate * SAVED.as_secs_f64());
@@ -148,7 +148,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut writer = BitWriter::new(&mut bytes);
         DatagramKind::Messages.write(&mut writer);
-        // Ticket, opening, nothing received, number 0; then whether a piece follows.
+        // Ticket, opening, nothing received, number 0; then whether a fragment follows.
         [(0, 8), (u64::from(opening), 32), (0, 1), (1, 1), (0, 16)]
             .iter()
             .for_each(|(value, bits)| writer.put(*value, *bits));

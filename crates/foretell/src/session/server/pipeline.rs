@@ -4,10 +4,10 @@ use super::admission::{Capacity, Member, Roster};
 use super::authoritative_state::AuthoritativeState;
 use super::authority::{Sender, SharedMode};
 use super::config::{ServerConfig, Settings};
-use super::exact::{ExactSession, Lead};
+use super::exact_sessions::{ExactSession, Lead};
 use super::hit_receipts::receipt;
+use super::host_player::{LocalInput, LocalStep};
 use super::inputs::{OfferedInput, ReceivedInputs};
-use super::local_turn::{LocalInput, LocalStep};
 use super::peer::Peer;
 use super::player_messages::PlayerMessages;
 use super::replication::{InterestSettings, StepReport};
@@ -18,7 +18,7 @@ use super::stats::ServerTotals;
 use super::tick_schedule::TickSchedule;
 use super::update_log::UpdateLog;
 use super::update_report::{LateInput, ServerEvent};
-use super::view_age::{LookbackTerms, ViewSample};
+use super::view_age::{RewindTerms, ViewSample};
 use crate::session::datagram::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
@@ -155,7 +155,7 @@ impl<I: Input> Pipeline<I> {
         let past = self.settings.past();
         self.state.begin_step(tick, past);
         let oldest = self.state.past().oldest();
-        let terms = LookbackTerms { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
+        let terms = RewindTerms { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
         if self.simulation.gather(&mut self.roster, self.settings.config.gap, &terms) {
             self.exact.note_unforeseen(tick.next());
         }
@@ -280,7 +280,7 @@ impl<I: Input> Pipeline<I> {
 
     /// Takes in a datagram of inputs, if who sends it has a place. Nothing is simulated here.
     fn read_inputs(&mut self, now: Instant, address: PeerId, mut reader: BitReader<'_>) -> Result<(), Malformed> {
-        let ticket = self.datagram.read_head(&mut reader)?;
+        let ticket = self.datagram.read_header(&mut reader)?;
         let Some(player) = self.roster.speaker(address, ticket) else { return Ok(()) };
         let Some(Member { peer, .. }) = self.roster.member_mut(player) else { return Ok(()) };
         // While the server stands still its clock goes on, and the ticks that the next update is going to skip take no room

@@ -27,7 +27,7 @@ impl<I: Input> PlayerMessages<'_, I> {
     /// Takes in a datagram of messages, if who sends it has a place.
     pub fn receive(self, now: Instant, address: PeerId, reader: BitReader<'_>) -> Result<(), Malformed> {
         let datagram = MessagesDatagram::read(reader)?;
-        let Some(player) = self.roster.speaker(address, datagram.head.ticket) else { return Ok(()) };
+        let Some(player) = self.roster.speaker(address, datagram.header.ticket) else { return Ok(()) };
         let PlayerMessages { settings: Settings { rules, config }, roster, log, .. } = self;
         let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
         let (kinds, messages) = (&rules.messages, log.messages_mut());

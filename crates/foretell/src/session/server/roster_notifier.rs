@@ -2,7 +2,7 @@
 
 use super::admission::{Roster, RosterChange};
 use super::authority::SharedMode;
-use super::exact::ExactSession;
+use super::exact_sessions::ExactSession;
 use super::peer::Peer;
 use super::stats::ServerTotals;
 use super::update_log::UpdateLog;

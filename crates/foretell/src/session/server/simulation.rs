@@ -2,10 +2,10 @@
 
 use super::admission::{Member, Roster};
 use super::peer::Peer;
-use super::view_age::LookbackTerms;
+use super::view_age::RewindTerms;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
-use crate::world::{Input, Lookback, Past, PlayerInput, ReceivedMessage, Side, Step, StepOutput, World};
+use crate::world::{Input, Past, PlayerInput, ReceivedMessage, RewindMoment, Side, Step, StepOutput, World};
 use alloc::vec::Vec;
 
 /// A step that is due.
@@ -24,25 +24,25 @@ pub(super) struct Simulation<I> {
     /// Ascending by player.
     messages: Vec<ReceivedMessage>,
     /// By which moment the player of each input is judged; as long as `inputs`.
-    lookbacks: Vec<Lookback>,
+    rewinds: Vec<RewindMoment>,
     /// What the last step has said.
     output: StepOutput,
 }
 
 impl<I: Input> Simulation<I> {
     pub fn new() -> Simulation<I> {
-        let (inputs, lookbacks, messages) = (Vec::new(), Vec::new(), Vec::new());
-        Simulation { inputs, messages, lookbacks, output: StepOutput::with_room() }
+        let (inputs, rewinds, messages) = (Vec::new(), Vec::new(), Vec::new());
+        Simulation { inputs, messages, rewinds, output: StepOutput::with_room() }
     }
 
     /// Takes every player's input and messages of the next tick. Whether there are messages, of which no other client knows.
-    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &LookbackTerms) -> bool {
+    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &RewindTerms) -> bool {
         self.inputs.clear();
         self.messages.clear();
-        self.lookbacks.clear();
+        self.rewinds.clear();
         for Member { player, peer, .. } in roster.joined_mut() {
             if let Some(input) = peer.take_input(*player, gap) {
-                self.lookbacks.push(peer.look_back(&input, terms));
+                self.rewinds.push(peer.look_back(&input, terms));
                 self.inputs.push(input);
             }
             peer.step_messages.give(terms.tick, &mut self.messages);
@@ -60,7 +60,7 @@ impl<I: Input> Simulation<I> {
         let DueStep { tick, rate, past } = due;
         let output = core::mem::take(&mut self.output);
         let step = Step::new(tick, rate, Side::Server, &self.inputs).with_messages(&self.messages);
-        let step = step.looking_back(past, &self.lookbacks);
+        let step = step.looking_back(past, &self.rewinds);
         let mut step = complete(step.with_output(output));
         world.step(&mut step);
         self.output = step.into_output();

@@ -1,11 +1,11 @@
-//! What goes out after a step: to each player messages, and with a state a head of what they alone are told, the inputs of others,
+//! What goes out after a step: to each player messages, and with a state a header of what they alone are told, the inputs of others,
 //! and the rows.
 
 use super::admission::{Member, Roster};
 use super::authoritative_state::AuthoritativeState;
 use super::authority::SharedMode;
 use super::config::Settings;
-use super::exact::ExactSession;
+use super::exact_sessions::ExactSession;
 use super::input_relay::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
 use super::peer::Peer;
 use super::replication::{Form, InterestSettings, Receiver, Replication, SnapshotSource};
@@ -14,7 +14,7 @@ use super::update_log::UpdateLog;
 use super::update_report::ServerEvent;
 use crate::session::messages::Sending;
 use crate::session::send_allowance::Budget;
-use crate::session::snapshot_head::{SnapshotHead, SnapshotTiming};
+use crate::session::snapshot_header::{SnapshotHeader, SnapshotTiming};
 use crate::session::{Outbox, Rules};
 use crate::time::{Instant, Tick};
 use crate::world::{Input, PlayerId};
@@ -35,7 +35,7 @@ pub(super) struct SendRound<'a, I> {
 
 /// Sends states. Its memory is used again.
 pub(super) struct StateSender<I> {
-    head: SnapshotHead,
+    header: SnapshotHeader,
     relay: InputRelay<I>,
     replication: Replication,
 }
@@ -43,7 +43,7 @@ pub(super) struct StateSender<I> {
 impl<I: Input> StateSender<I> {
     pub fn new(rules: &Rules) -> StateSender<I> {
         let replication = Replication::new(&rules.schema, rules.tick_rate);
-        StateSender { head: SnapshotHead::default(), relay: InputRelay::new(), replication }
+        StateSender { header: SnapshotHeader::default(), relay: InputRelay::new(), replication }
     }
 
     /// Sends messages to everybody who is here, and the published state, if it is one that is sent; in an exact session its digest, where that is enough, and the last
@@ -82,7 +82,7 @@ impl<I: Input> StateSender<I> {
         if !round.roster.members_mut()[index].peer.acks.may_send() {
             return;
         }
-        self.write_head(round, index, tick);
+        self.write_header(round, index, tick);
         let Settings { rules, .. } = round.settings;
         let rows = if form == Form::Image { round.exact.image() } else { round.state.rows() };
         let snapshot = SnapshotSource {
@@ -105,7 +105,7 @@ impl<I: Input> StateSender<I> {
             address,
             known: peer.acks.acknowledged().unwrap_or(Tick::ZERO),
             replica: &mut peer.replica,
-            head: &mut self.head,
+            header: &mut self.header,
             relayed: relay_from.map(|_| self.relay.encoded()),
         };
         let report = self.replication.send(&mut to, &snapshot, round.outbox);
@@ -148,24 +148,24 @@ impl<I: Input> StateSender<I> {
     }
 
     /// Everybody who is told something tells it for one player.
-    fn write_head(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick) {
-        let head = &mut self.head;
+    fn write_header(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick) {
+        let header = &mut self.header;
         let Member { player, place, peer } = &mut round.roster.members_mut()[index];
         let known = peer.acks.acknowledged();
-        head.ticket = place.ticket();
+        header.ticket = place.ticket();
         let heard = peer.acks.newest().map(|heard| {
             let ago = round.now.since(heard.at).as_micros() / 64;
             (heard.sequence, u16::try_from(ago).unwrap_or(u16::MAX))
         });
-        head.timing = SnapshotTiming { heard, tick: tick.low16(), fraction: round.schedule.fraction_since(tick) };
-        head.repeat = peer.replica.note_sending(tick);
-        let inputs = &mut head.inputs;
+        header.timing = SnapshotTiming { heard, tick: tick.low16(), fraction: round.schedule.fraction_since(tick) };
+        header.repeat = peer.replica.note_sending(tick);
+        let inputs = &mut header.inputs;
         inputs.newest = peer.buffer.newest().map(Tick::low16);
         inputs.arrived = peer.arrivals.tell(&mut inputs.arrivals).low16();
         peer.buffer.ranges(tick, &mut inputs.substituted);
         peer.step_messages.tell(tick, &mut inputs.late_messages);
-        round.authority.answers(*player, known, &mut head.answers);
-        round.exact.tell(tick, known, &mut head.exact);
+        round.authority.answers(*player, known, &mut header.answers);
+        round.exact.tell(tick, known, &mut header.exact);
     }
 }
 

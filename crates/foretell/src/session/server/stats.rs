@@ -1,7 +1,7 @@
 //! Counters: of one player, of the inputs of all, and of who has joined or was refused.
 
 use crate::session::{HitReceipt, Offences, Refusal};
-use crate::world::LookbackBound;
+use crate::world::RewindBound;
 use core::time::Duration;
 
 /// Counters of one player, since their admission.
@@ -83,7 +83,7 @@ pub struct HitTotals {
 impl HitTotals {
     /// Counts a hit.
     pub(super) fn note(&mut self, receipt: &HitReceipt) {
-        let is_bounded = !matches!(receipt.lookback.bound, LookbackBound::Claim | LookbackBound::Present);
+        let is_bounded = !matches!(receipt.rewind.bound, RewindBound::Claim | RewindBound::Present);
         self.hits += 1;
         self.bounded += u64::from(is_bounded);
         self.rewound += receipt.rewound();

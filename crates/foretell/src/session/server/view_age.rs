@@ -6,9 +6,9 @@
 //! [`ServerConfig::rewind_max`](crate::ServerConfig::rewind_max) bounds.
 
 use crate::session::Ways;
-use crate::session::recent_extreme::RecentExtreme;
+use crate::session::windowed_extreme::WindowedExtreme;
 use crate::time::{Instant, Tick, TickRate, TickTime};
-use crate::world::{Lookback, LookbackBound, PlayerId};
+use crate::world::{PlayerId, RewindBound, RewindMoment};
 use core::time::Duration;
 
 /// The least lead and the fastest round trip count for so long,
@@ -40,7 +40,7 @@ pub(super) struct ViewSample {
 
 /// How far back a step may look.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LookbackTerms {
+pub(super) struct RewindTerms {
     pub tick: Tick,
     /// How many ticks one state is sent after the other.
     pub sent: u32,
@@ -53,7 +53,7 @@ pub(super) struct LookbackTerms {
 /// By which moment somebody is judged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Judged {
-    pub lookback: Lookback,
+    pub rewind: RewindMoment,
     /// Whether the client can't have shown what it claims.
     pub is_impossible: bool,
 }
@@ -61,11 +61,11 @@ pub(super) struct Judged {
 /// Of one client. Lives as long as somebody has the place under one ticket.
 #[derive(Clone, Debug)]
 pub(super) struct ViewAge {
-    least_lead: RecentExtreme<TickTime>,
-    round_trip: RecentExtreme<TickTime>,
+    least_lead: WindowedExtreme<TickTime>,
+    round_trip: WindowedExtreme<TickTime>,
     /// The least and the greatest lead for longer.
-    least: RecentExtreme<TickTime>,
-    most: RecentExtreme<TickTime>,
+    least: WindowedExtreme<TickTime>,
+    most: WindowedExtreme<TickTime>,
     /// How long inputs wait for their tick, and how far behind the newest state others are shown; means, in ticks.
     wait_ticks: Option<f64>,
     playout_ticks: Option<f64>,
@@ -78,10 +78,10 @@ pub(super) struct ViewAge {
 impl ViewAge {
     pub fn new() -> ViewAge {
         ViewAge {
-            least_lead: RecentExtreme::new(OF_LATE, TickTime::min),
-            round_trip: RecentExtreme::new(OF_LATE, TickTime::min),
-            least: RecentExtreme::new(VARIED, TickTime::min),
-            most: RecentExtreme::new(VARIED, TickTime::max),
+            least_lead: WindowedExtreme::new(OF_LATE, TickTime::min),
+            round_trip: WindowedExtreme::new(OF_LATE, TickTime::min),
+            least: WindowedExtreme::new(VARIED, TickTime::min),
+            most: WindowedExtreme::new(VARIED, TickTime::max),
             wait_ticks: None,
             playout_ticks: None,
             last: None,
@@ -118,26 +118,26 @@ impl ViewAge {
     }
 
     /// By which moment a player is judged in a step whose input says that others were shown at `claimed`.
-    pub fn judge(&self, player: PlayerId, claimed: Option<TickTime>, terms: &LookbackTerms) -> Judged {
+    pub fn judge(&self, player: PlayerId, claimed: Option<TickTime>, terms: &RewindTerms) -> Judged {
         let now = TickTime::start_of(terms.tick);
         let back = |ticks: TickTime| (now - ticks).max(TickTime::default());
         let Some(claim) = claimed.filter(|claim| *claim <= now) else {
-            let lookback = Lookback { player, claimed, used: now, bound: LookbackBound::Present };
-            return Judged { lookback, is_impossible: claimed.is_some() };
+            let rewind = RewindMoment { player, claimed, used: now, bound: RewindBound::Present };
+            return Judged { rewind, is_impossible: claimed.is_some() };
         };
         let measured = self.most(terms.sent).map(back);
         let bounds = [
-            (LookbackBound::Measured, measured.unwrap_or_default()),
-            (LookbackBound::Cap, back(TickTime::start_of(Tick::new(terms.cap_ticks)))),
-            (LookbackBound::History, terms.oldest.unwrap_or(now)),
+            (RewindBound::Measured, measured.unwrap_or_default()),
+            (RewindBound::Cap, back(TickTime::start_of(Tick::new(terms.cap_ticks)))),
+            (RewindBound::History, terms.oldest.unwrap_or(now)),
         ];
-        let mut lookback = Lookback { player, claimed, used: claim, bound: LookbackBound::Claim };
+        let mut rewind = RewindMoment { player, claimed, used: claim, bound: RewindBound::Claim };
         for (bound, oldest) in bounds {
-            if lookback.used < oldest.min(now) {
-                (lookback.used, lookback.bound) = (oldest.min(now), bound);
+            if rewind.used < oldest.min(now) {
+                (rewind.used, rewind.bound) = (oldest.min(now), bound);
             }
         }
-        Judged { lookback, is_impossible: measured.is_some_and(|measured| claim < measured) }
+        Judged { rewind, is_impossible: measured.is_some_and(|measured| claim < measured) }
     }
 
     /// What the way to the client and back is made of.
@@ -218,24 +218,24 @@ mod tests {
             let mut age = ViewAge::new();
             (400..500).filter(|_| is_measured).for_each(|tick| note(&mut age, tick, lead));
             let (tick, now) = (Tick::new(500), TickTime::ticks(500.0));
-            let terms = LookbackTerms { tick, sent, cap_ticks, oldest: Some(TickTime::start_of(Tick::new(oldest))) };
+            let terms = RewindTerms { tick, sent, cap_ticks, oldest: Some(TickTime::start_of(Tick::new(oldest))) };
             let claimed = claimed.map(TickTime::from_millionths);
-            let Judged { lookback, is_impossible } = age.judge(PlayerId::new(1), claimed, &terms);
-            let back = (now - lookback.used).as_ticks();
+            let Judged { rewind, is_impossible } = age.judge(PlayerId::new(1), claimed, &terms);
+            let back = (now - rewind.used).as_ticks();
             prop_assert!((0.0..=f64::from(cap_ticks)).contains(&back));
             let most = age.most(sent);
             prop_assert!(most.is_none_or(|most| back <= most.as_ticks() + 1e-9));
-            prop_assert!(lookback.used >= TickTime::start_of(Tick::new(oldest.min(500))));
+            prop_assert!(rewind.used >= TickTime::start_of(Tick::new(oldest.min(500))));
             match claimed {
                 Some(claim) if claim <= now => {
                     let can_be = most.is_none_or(|most| now - claim <= most);
                     prop_assert_eq!(is_impossible, !can_be);
-                    prop_assert!(lookback.used >= claim);
-                    prop_assert_eq!(lookback.used == claim, lookback.bound == LookbackBound::Claim);
+                    prop_assert!(rewind.used >= claim);
+                    prop_assert_eq!(rewind.used == claim, rewind.bound == RewindBound::Claim);
                 }
                 claim => {
                     prop_assert_eq!(is_impossible, claim.is_some());
-                    prop_assert_eq!((lookback.used, lookback.bound), (now, LookbackBound::Present));
+                    prop_assert_eq!((rewind.used, rewind.bound), (now, RewindBound::Present));
                 }
             }
         }

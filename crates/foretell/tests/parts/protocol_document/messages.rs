@@ -63,15 +63,15 @@ fn part_of_messages() -> u64 {
 
 const OPENING: u64 = 77;
 
-/// A piece: kind, number, length of the message, index, bytes.
-type Piece = (u64, u64, u64, u64, Vec<u8>);
+/// A fragment: kind, number, length of the message, index, bytes.
+type Fragment = (u64, u64, u64, u64, Vec<u8>);
 
 #[derive(Debug, PartialEq)]
 struct Post {
     opening: u64,
     received: Option<Vec<u64>>,
     number: Option<u64>,
-    pieces: Vec<Piece>,
+    fragments: Vec<Fragment>,
 }
 
 fn read_post(datagram: &[u8], ticket: u64) -> Post {
@@ -80,31 +80,37 @@ fn read_post(datagram: &[u8], ticket: u64) -> Post {
     let opening = reader.take(32);
     let received = (reader.take(1) == 1).then(|| read_received(&mut reader));
     let number = (reader.take(1) == 1).then(|| reader.take(16));
-    let mut pieces = Vec::new();
+    let mut fragments = Vec::new();
     while number.is_some() && reader.take(1) == 1 {
         let (kind, number, length) = (reader.take(2), reader.take(16), reader.small());
         let index = if length > 960 { reader.small() } else { 0 };
         let size = (length - 960 * index).min(960);
         let bytes = (0..size).map(|_| reader.take(8) as u8).collect();
-        pieces.push((kind, number, length, index, bytes));
+        fragments.push((kind, number, length, index, bytes));
     }
     reader.finish();
-    Post { opening, received, number, pieces }
+    Post { opening, received, number, fragments }
 }
 
 /// `received` is the newest and a mask of those before.
-fn post(ticket: u64, received: Option<(u64, u64)>, number: Option<u64>, pieces: &[Piece]) -> Vec<u8> {
-    post_of(OPENING, ticket, received, number, pieces)
+fn post(ticket: u64, received: Option<(u64, u64)>, number: Option<u64>, fragments: &[Fragment]) -> Vec<u8> {
+    post_of(OPENING, ticket, received, number, fragments)
 }
 
-fn post_of(opening: u64, ticket: u64, received: Option<(u64, u64)>, number: Option<u64>, pieces: &[Piece]) -> Vec<u8> {
+fn post_of(
+    opening: u64,
+    ticket: u64,
+    received: Option<(u64, u64)>,
+    number: Option<u64>,
+    fragments: &[Fragment],
+) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put(7, 3).put(ticket, 8).put(opening, 32).put(u64::from(received.is_some()), 1);
     if let Some((newest, mask)) = received {
         writer.put(newest, 16).put(0, 1).put(mask, 32);
     }
     writer.optional(number.map(|number| [(number, 16)]).as_ref().map(|fields| &fields[..]));
-    for (kind, number, length, index, bytes) in pieces {
+    for (kind, number, length, index, bytes) in fragments {
         writer.put(1, 1).put(*kind, 2).put(*number, 16).small(u32::try_from(*length).expect("small"));
         if *length > 960 {
             writer.small(u32::try_from(*index).expect("small"));
@@ -126,12 +132,12 @@ fn line_bytes(text: &str) -> Vec<u8> {
     length.into_iter().chain(text.bytes()).collect()
 }
 
-fn whole(kind: u64, number: u64, bytes: &[u8]) -> Piece {
+fn whole(kind: u64, number: u64, bytes: &[u8]) -> Fragment {
     (kind, number, bytes.len() as u64, 0, bytes.to_vec())
 }
 
-/// A message of several pieces.
-fn pieces(kind: u64, number: u64, bytes: &[u8]) -> Vec<Piece> {
+/// A message of several fragments.
+fn fragments(kind: u64, number: u64, bytes: &[u8]) -> Vec<Fragment> {
     let parts = (0..).zip(bytes.chunks(960));
     parts.map(|(index, part)| (kind, number, bytes.len() as u64, index, part.to_vec())).collect()
 }
@@ -191,18 +197,18 @@ fn a_client_that_follows_the_document_alone_sends_and_is_sent_messages() {
     served.receive(&post(3, None, None, &[]));
     let greeting = served.tick();
     let first = whole(0, 0, &line_bytes("before anybody knows"));
-    assert_eq!(greeting, [Post { opening: OPENING, received: None, number: Some(0), pieces: vec![first.clone()] }]);
+    assert_eq!(greeting, [Post { opening: OPENING, received: None, number: Some(0), fragments: vec![first.clone()] }]);
     assert_eq!(served.tick(), [], "it may be under way");
 
     // Not the first of its kind: it waits for that.
     let late = whole(0, 1, &line_bytes("second"));
     served.receive(&post(3, Some((0, 0)), Some(0), &[late]));
-    assert_eq!(served.tick(), [Post { opening: OPENING, received: Some(vec![0, 0]), number: None, pieces: vec![] }]);
+    assert_eq!(served.tick(), [Post { opening: OPENING, received: Some(vec![0, 0]), number: None, fragments: vec![] }]);
     assert!(served.server.frame().messages.is_empty());
     let long: String = core::iter::repeat_n('x', 2000).collect();
     let gift = [&[3][..], &[1, 2, 3], &[0xac, 2], &[1, 1]].concat();
-    let mut parts = pieces(0, 0, &line_bytes(&long));
-    let last = parts.pop().expect("three pieces");
+    let mut parts = fragments(0, 0, &line_bytes(&long));
+    let last = parts.pop().expect("three fragments");
     served.receive(&post(3, None, Some(1), &[last]));
     served.receive(&post(3, None, Some(2), &[parts.pop().expect("two left"), whole(1, 0, &gift)]));
     let copy = post(3, None, Some(2), &[whole(1, 0, &gift)]);
@@ -217,15 +223,15 @@ fn a_client_that_follows_the_document_alone_sends_and_is_sent_messages() {
     // What is lost is sent again: a later one has come, and that one not for long.
     served.server.send(To::All, &Line("lost".to_owned())).expect("there is room");
     let lost = served.tick();
-    assert_eq!((lost[0].number, lost[0].pieces[0].1), (Some(1), 1));
+    assert_eq!((lost[0].number, lost[0].fragments[0].1), (Some(1), 1));
     let again: Vec<_> = (0..40).flat_map(|_| served.tick()).collect();
-    assert!(again.iter().all(|post| post.pieces == lost[0].pieces) && (1..6).contains(&again.len()), "{again:?}");
+    assert!(again.iter().all(|post| post.fragments == lost[0].fragments) && (1..6).contains(&again.len()), "{again:?}");
     served.server.send(To::All, &Line("come".to_owned())).expect("there is room");
     let come = &served.tick()[0];
-    assert_eq!(come.pieces, [whole(0, 2, &line_bytes("come"))], "the other is under way");
+    assert_eq!(come.fragments, [whole(0, 2, &line_bytes("come"))], "the other is under way");
     // The newest has come, and the one before it.
     served.receive(&post(3, Some((come.number.expect("it has one"), 1)), Some(4), &[]));
-    (0..100).for_each(|_| assert!(served.tick().iter().all(|post| post.pieces.is_empty()), "all has come"));
+    (0..100).for_each(|_| assert!(served.tick().iter().all(|post| post.fragments.is_empty()), "all has come"));
 
     // A client that begins anew: numbers begin anew, and what was to be sent is dropped.
     served.server.send(To::All, &Line("gone".to_owned())).expect("there is room");
@@ -299,17 +305,17 @@ fn a_server_that_follows_the_document_alone_is_sent_messages_and_sends_them() {
         let posts = outbox.iter().filter(|(_, datagram)| datagram[0] & 7 == 7);
         posts.map(|(_, datagram)| read_post(datagram, 3)).collect::<Vec<_>>()
     };
-    let opening = Post { opening: 0, received: None, number: None, pieces: vec![] };
+    let opening = Post { opening: 0, received: None, number: None, fragments: vec![] };
     assert_eq!(update(&mut client), [opening]);
     let answer = post_of(0, 3, None, Some(0), &[whole(0, 0, &line_bytes("welcome"))]);
     client.receive(Instant::from_micros(20_000), &answer).expect("well-formed");
-    assert_eq!(update(&mut client), [Post { opening: 0, received: Some(vec![0, 0]), number: None, pieces: vec![] }]);
+    assert_eq!(update(&mut client), [Post { opening: 0, received: Some(vec![0, 0]), number: None, fragments: vec![] }]);
     assert_eq!(texts(client.frame(Instant::from_micros(20_000)).messages), ["welcome"]);
     client.send(&Gift { what: vec![7; 3000], price: 1, wrapped: None }).expect("there is room");
     let sent: Vec<_> = (0..60).flat_map(|_| update(&mut client)).collect();
-    let parts: Vec<_> = sent.iter().flat_map(|post| &post.pieces).collect();
+    let parts: Vec<_> = sent.iter().flat_map(|post| &post.fragments).collect();
     let bytes = [&[0xb8, 0x17][..], &[7; 3000], &[1, 0]].concat();
-    assert!(parts.iter().copied().take(4).eq(&pieces(1, 0, &bytes)), "{parts:?}");
+    assert!(parts.iter().copied().take(4).eq(&fragments(1, 0, &bytes)), "{parts:?}");
     let other = post_of(1, 3, None, Some(1), &[whole(0, 1, &line_bytes("to somebody else"))]);
     client.receive(Instant::from_micros(1_000_000), &other).expect("well-formed");
     update(&mut client);
@@ -324,23 +330,23 @@ fn messages_that_the_document_calls_malformed_change_nothing() {
         (post(3, None, Some(1), &[whole(3, 0, &line)]), "a kind that there is not"),
         (post(3, None, Some(1), &[whole(2, 0, &[1])]), "one that is part of a step"),
         (post(3, None, Some(1), &[(1, 0, 5001, 0, vec![0; 960])]), "more bytes than its kind may have"),
-        (post(3, None, Some(1), &[(0, 0, 961, 2, vec![])]), "a piece that there is not"),
+        (post(3, None, Some(1), &[(0, 0, 961, 2, vec![])]), "a fragment that there is not"),
         (post(3, None, Some(1), &[(0, 0, 100, 0, vec![1; 50])]), "fewer bytes than it has"),
         (post(3, None, Some(1), &[whole(0, 256, &line)]), "none of the next 256"),
-        (post(3, None, Some(1), &pieces(0, 5, &long)[..1]), "a large one before its turn"),
+        (post(3, None, Some(1), &fragments(0, 5, &long)[..1]), "a large one before its turn"),
         ([&post(3, None, Some(1), &[])[..], &[0]].concat(), "a byte after the end"),
         (ordering(0, 4, 0, &[(5, 1)]), "an order from before tick 0"),
         (ordering(0, 9, 0, &[(1, 1), (2, 1)]), "orders in no order"),
     ];
     let mut served = Served::new();
-    served.receive(&post(3, None, Some(0), &pieces(0, 0, &long)[..1]));
+    served.receive(&post(3, None, Some(0), &fragments(0, 0, &long)[..1]));
     for (datagram, what) in malformed {
         assert!(served.server.receive(served.now, PeerId(9), &datagram).is_err(), "{what}");
         served.tick();
         assert!(served.server.frame().messages.is_empty(), "{what}");
     }
-    pieces(0, 0, &long)[1..].iter().zip(2..).for_each(|(piece, number)| {
-        served.receive(&post(3, None, Some(number), std::slice::from_ref(piece)));
+    fragments(0, 0, &long)[1..].iter().zip(2..).for_each(|(fragment, number)| {
+        served.receive(&post(3, None, Some(number), std::slice::from_ref(fragment)));
     });
     served.tick();
     assert_eq!(texts(served.server.frame().messages), ["x".repeat(3000)]);

@@ -9,7 +9,7 @@ use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
 use crate::session::client::stats::ClientStats;
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::time::{Instant, Tick, TickRate, TickTime};
 use core::time::Duration;
 
@@ -29,12 +29,12 @@ const LATEST_WITHIN: Duration = Duration::from_millis(250);
 /// Who sends no inputs is not steered for less than this.
 const LEAD_OFF_TICKS: f64 = 1.0;
 
-/// The head of a snapshot that came now, and the tick of its state.
+/// The header of a snapshot that came now, and the tick of its state.
 #[derive(Clone, Copy)]
-pub(crate) struct ReceivedHead<'a> {
+pub(crate) struct ReceivedHeader<'a> {
     pub now: Instant,
     pub tick: Tick,
-    pub head: &'a SnapshotHead,
+    pub header: &'a SnapshotHeader,
 }
 
 /// Lives as long as a session.
@@ -161,16 +161,16 @@ impl Link {
 
     /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before,
     /// returns when that would have been sent, had the server answered at once.
-    pub(crate) fn note_head(&mut self, ReceivedHead { now, tick, head }: ReceivedHead<'_>) -> Option<Instant> {
-        self.inputs.note_acknowledged(head.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
-        let (sequence, ago) = head.timing.heard?;
+    pub(crate) fn note_header(&mut self, ReceivedHeader { now, tick, header }: ReceivedHeader<'_>) -> Option<Instant> {
+        self.inputs.note_acknowledged(header.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
+        let (sequence, ago) = header.timing.heard?;
         let held = Duration::from_micros(u64::from(ago) * 64);
         if !self.datagrams.note_heard(now, sequence, held) {
             return None;
         }
         let sent = self.datagrams.sent_at(sequence)?;
         // What the server has held for long was held by a clock that runs otherwise.
-        if let Some((arrived, answered)) = head.timing.held(tick, self.rate()) {
+        if let Some((arrived, answered)) = header.timing.held(tick, self.rate()) {
             self.server_clock.note(Exchange { sent, arrived, answered, came: now });
         }
         Some(sent + held)
@@ -180,15 +180,15 @@ impl Link {
     /// Returns the smallest margin, in ticks; `None` where nothing is told.
     pub(crate) fn note_arrivals(
         &mut self,
-        received: ReceivedHead<'_>,
+        received: ReceivedHeader<'_>,
         limits: Limits,
         mut in_time: impl FnMut(Tick),
     ) -> Option<f64> {
-        let ReceivedHead { now, tick, head } = received;
-        let of_now = self.datagrams.is_of_now(head.timing.heard.map(|(sequence, _)| sequence));
-        let (oldest, newer) = head.inputs.arrivals.split_last().filter(|_| of_now)?;
+        let ReceivedHeader { now, tick, header } = received;
+        let of_now = self.datagrams.is_of_now(header.timing.heard.map(|(sequence, _)| sequence));
+        let (oldest, newer) = header.inputs.arrivals.split_last().filter(|_| of_now)?;
         let ticks_newer = newer.iter().fold(0_u32, |sum, arrival| sum.saturating_add(arrival.count));
-        let mut newest = Tick::widen(u32::from(head.inputs.arrived), 16, tick).back(ticks_newer)?;
+        let mut newest = Tick::widen(u32::from(header.inputs.arrived), 16, tick).back(ticks_newer)?;
         let (mut smallest, mut is_new_route) = (f64::INFINITY, false);
         for (nth, arrival) in core::iter::once(oldest).chain(newer.iter().rev()).enumerate() {
             if nth > 0 {

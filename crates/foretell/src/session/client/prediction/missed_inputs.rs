@@ -1,7 +1,7 @@
 //! What became of the own inputs: those that the server substituted, and when they may come late because of the own clock.
 
 use crate::session::datagram::NAMED_TICKS_BACK;
-use crate::session::snapshot_head::SubstitutedRange;
+use crate::session::snapshot_header::SubstitutedRange;
 use crate::time::Tick;
 use alloc::collections::VecDeque;
 use core::ops::Range;
@@ -30,7 +30,7 @@ impl MissedInputs {
         self.substituted.len()
     }
 
-    /// Remembers what the head of the snapshot of `tick` says was substituted. Returns what was not known yet: the
+    /// Remembers what the header of the snapshot of `tick` says was substituted. Returns what was not known yet: the
     /// newest tick and how many.
     pub(crate) fn note_substituted(&mut self, tick: Tick, ranges: &[SubstitutedRange]) -> Option<(Tick, u32)> {
         let mut news = 0;

@@ -1,12 +1,12 @@
 //! The world ahead of the authority: whom to predict, what to simulate again, and why.
 
 mod cause_evidence;
+mod change_outcomes;
 mod effects;
 mod exact_session_causes;
 mod missed_inputs;
 mod ownership_changes;
 mod pending_corrections;
-mod predicted_changes;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod prediction;
 mod prediction_targets;

@@ -4,8 +4,8 @@
 //! told of inputs is simulated first; what comes of it is what the server has, by its digest, or the state is asked for.
 
 use super::cause_evidence::ComparedTicks;
+use super::change_outcomes;
 use super::effects::{Effects, Now};
-use super::predicted_changes;
 use super::prediction_targets::{Known, Predictable, PredictionTargets};
 use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{PredictedStates, Timeline};
@@ -98,7 +98,7 @@ impl<W: World> Prediction<W> {
         self.reconciler.causes.note_told(snapshot);
         self.reconciler.causes.note_contacts(snapshot, self.timeline.predicted());
         let own = self.timeline.predicted().player();
-        predicted_changes::note_told(self.timeline.changes_mut(), snapshot, own, &mut self.reconciler.causes);
+        change_outcomes::note_told(self.timeline.changes_mut(), snapshot, own, &mut self.reconciler.causes);
         self.effects.note_told(snapshot)
     }
 
@@ -347,8 +347,8 @@ impl<W: World> Prediction<W> {
         log: &mut UpdateLog,
     ) {
         let present = self.timeline.present();
-        let now = predicted_changes::KnownNow { settings, snapshots, present, cursor };
-        predicted_changes::settle(self.timeline.changes_mut(), &now, log);
+        let now = change_outcomes::KnownNow { settings, snapshots, present, cursor };
+        change_outcomes::settle(self.timeline.changes_mut(), &now, log);
     }
 
     /// Tells what is to be told of effects now.

@@ -6,7 +6,7 @@ use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::row_rates::RowRates;
 use crate::session::shown_bases::{KEPT_TICKS, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::session::stopped_rows::read_stopped;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
@@ -124,8 +124,8 @@ impl ShownReader {
         }
         let mut before = RecordsBefore::NONE;
         while reader.take(1)? == 1 {
-            let head = before.read(&mut reader, codec)?;
-            if self.read_row(tick, head, &mut reader)?.is_none() {
+            let header = before.read(&mut reader, codec)?;
+            if self.read_row(tick, header, &mut reader)?.is_none() {
                 self.begin();
                 self.read.is_lacking = true;
                 return Ok(());
@@ -137,9 +137,14 @@ impl ShownReader {
     }
 
     /// `None` where it is told by what is not known.
-    fn read_row(&mut self, tick: Tick, head: RecordHead, reader: &mut BitReader<'_>) -> Result<Option<()>, Malformed> {
+    fn read_row(
+        &mut self,
+        tick: Tick,
+        header: RecordHeader,
+        reader: &mut BitReader<'_>,
+    ) -> Result<Option<()>, Malformed> {
         let ShownReader { codec, names, told, read, .. } = self;
-        let RecordHead { slot, kind } = head;
+        let RecordHeader { slot, kind } = header;
         let name = names.get(slot as usize).copied().flatten().filter(|name| name.since <= tick);
         let (key, owner) = match (kind, name) {
             (RecordKind::Named { key, owner }, _) => (key, owner),
@@ -251,12 +256,12 @@ mod tests {
         let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 7));
         let named = named.map(|owner| RecordKind::Named { key, owner: PlayerId::new(owner) });
-        let head = RecordHead { slot: SLOT, kind: named.unwrap_or(RecordKind::Whole) };
+        let header = RecordHeader { slot: SLOT, kind: named.unwrap_or(RecordKind::Whole) };
         let mut bytes = Vec::new();
         let mut writer = BitWriter::new(&mut bytes);
         writer.put(0, 1);
         let (mut joined, mut before) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
-        before.write(&head, before.first_bits(&head), &mut joined, &codec);
+        before.write(&header, before.first_bits(&header), &mut joined, &codec);
         joined.finish();
         writer.put(0, 1);
         let mut rounded = alloc::vec![0; shown.form(SHIP).words()];

@@ -5,32 +5,32 @@ use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, read_holder};
 use crate::session::baseline_ref::BaselineRef;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
-/// A datagram of a snapshot whose head has been read.
+/// A datagram of a snapshot whose header has been read.
 pub(crate) struct SnapshotPart<'a> {
     pub tick: Tick,
     /// When it came.
     pub came: Instant,
-    pub head: &'a SnapshotHead,
-    /// What follows the head and the relayed inputs.
+    pub header: &'a SnapshotHeader,
+    /// What follows the header and the relayed inputs.
     pub lists: BitReader<'a>,
 }
 
 impl SnapshotPart<'_> {
     /// The state that it is told against; `None` where it is told by itself.
     pub(super) fn base(&self) -> Result<Option<Tick>, Malformed> {
-        let SnapshotPart { tick, head, .. } = self;
-        if head.part > head.last_part {
+        let SnapshotPart { tick, header, .. } = self;
+        if header.part > header.last_part {
             return Err(Malformed::OutOfRange("part"));
         }
-        let base = head.baseline.and_then(|baseline| tick.back(baseline.back));
-        let is_malformed = head.baseline.is_some() && (base.is_none() || head.proof.is_some());
+        let base = header.baseline.and_then(|baseline| tick.back(baseline.back));
+        let is_malformed = header.baseline.is_some() && (base.is_none() || header.proof.is_some());
         if is_malformed { Err(Malformed::OutOfRange("baseline")) } else { Ok(base) }
     }
 }
@@ -97,7 +97,7 @@ impl Lists {
         let (tick, mut reader) = (part.tick, part.lists.clone());
         rows.clear();
         self.clear();
-        let is_against = part.head.baseline.is_some();
+        let is_against = part.header.baseline.is_some();
         while is_against && reader.take(1)? == 1 {
             let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
             self.gone.push(key);
@@ -193,29 +193,29 @@ impl Snapshot {
 
     /// Becomes one of which a first part has come.
     pub(super) fn begin(&mut self, part: &SnapshotPart<'_>) {
-        let SnapshotPart { tick, came, head, .. } = *part;
+        let SnapshotPart { tick, came, header, .. } = *part;
         self.rows.clear();
         self.lists.clear();
-        self.baseline = head.baseline;
-        self.answers.clone_from(&head.answers);
-        (self.is_crowded, self.proof) = (head.is_crowded, head.proof);
+        self.baseline = header.baseline;
+        self.answers.clone_from(&header.answers);
+        (self.is_crowded, self.proof) = (header.is_crowded, header.proof);
         self.canonical.clear();
-        self.canonical.extend(head.exact.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick)));
-        self.news_from = head.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
-        (self.tick, self.came, self.repeat, self.last_part) = (tick, came, head.repeat, head.last_part);
+        self.canonical.extend(header.exact.canonical.iter().map(|low| Tick::widen(u32::from(*low), 16, tick)));
+        self.news_from = header.news_ticks.and_then(|ticks| tick.back(ticks)).unwrap_or(Tick::ZERO);
+        (self.tick, self.came, self.repeat, self.last_part) = (tick, came, header.repeat, header.last_part);
         (self.parts, self.samples, self.is_settled) = (0, 0, false);
-        self.sent = head.timing.sent(tick);
+        self.sent = header.timing.sent(tick);
     }
 
     /// Adds what was read of a part; says whether it did, which it does not to what is there already.
-    pub(super) fn add(&mut self, head: &SnapshotHead, rows: &mut Rows, lists: &mut Lists) -> bool {
-        let part = 1 << head.part;
-        let fits = (self.last_part, self.baseline) == (head.last_part, head.baseline);
+    pub(super) fn add(&mut self, header: &SnapshotHeader, rows: &mut Rows, lists: &mut Lists) -> bool {
+        let part = 1 << header.part;
+        let fits = (self.last_part, self.baseline) == (header.last_part, header.baseline);
         if self.parts & part != 0 || !fits {
             return false;
         }
         self.parts |= part;
-        if head.last_part == 0 {
+        if header.last_part == 0 {
             core::mem::swap(&mut self.rows, rows);
         } else {
             rows.iter().for_each(|row| self.rows.set_words(row));
@@ -227,7 +227,7 @@ impl Snapshot {
 
     /// Whether it is a sending of the state that this part is of.
     pub(super) fn is_of(&self, part: &SnapshotPart<'_>) -> bool {
-        (self.tick, self.repeat) == (part.tick, part.head.repeat)
+        (self.tick, self.repeat) == (part.tick, part.header.repeat)
     }
 
     pub(crate) fn is_complete(&self) -> bool {

@@ -117,12 +117,12 @@ impl Snapshots {
 
     /// Takes in a datagram. A malformed one changes nothing.
     pub(crate) fn store(&mut self, part: SnapshotPart<'_>, predicted: &PredictionSet) -> Result<Stored, Malformed> {
-        let SnapshotPart { tick, head, .. } = part;
+        let SnapshotPart { tick, header, .. } = part;
         let base = part.base()?;
         self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
-        self.note_shown(tick, head.number);
+        self.note_shown(tick, header.number);
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
-        let is_too_old = end == 0 && self.kept.len() == self.most && head.repeat.is_none();
+        let is_too_old = end == 0 && self.kept.len() == self.most && header.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
             return Ok(Stored::Known);
         }
@@ -132,7 +132,7 @@ impl Snapshots {
         }
         let known = self.kept[..end].iter().rposition(|snapshot| snapshot.is_of(&part));
         let at = known.unwrap_or_else(|| self.make_room(end, &part));
-        if !self.kept[at].add(head, &mut self.rows, &mut self.lists) {
+        if !self.kept[at].add(header, &mut self.rows, &mut self.lists) {
             return Ok(Stored::Known);
         }
         if !self.kept[at].is_complete() {
@@ -149,7 +149,7 @@ impl Snapshots {
         let snapshot = &mut self.kept[at];
         snapshot.samples = if snapshot.proof.is_some() { 1 } else { snapshot.rows.count_predicted(predicted) };
         self.outcomes.received += snapshot.samples;
-        self.drop_others(tick, head.repeat);
+        self.drop_others(tick, header.repeat);
         Ok(Stored::Complete)
     }
 

@@ -54,16 +54,16 @@ impl TrackEntry {
     }
 
     #[inline]
-    fn head(&self) -> [u32; HEAD] {
+    fn header(&self) -> [u32; HEAD] {
         [self.tick.get(), u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]
     }
 
     #[inline]
-    fn of_head(head: &[u32]) -> TrackEntry {
-        let status = [Status::There, Status::Rests, Status::Gone, Status::GivenAway][(head[1] & 3) as usize];
+    fn of_header(header: &[u32]) -> TrackEntry {
+        let status = [Status::There, Status::Rests, Status::Gone, Status::GivenAway][(header[1] & 3) as usize];
         #[expect(clippy::cast_possible_truncation, reason = "it was made of 16 bits")]
-        let owner = PlayerId::new((head[1] >> 2) as u16);
-        TrackEntry { tick: Tick::new(head[0]), owner, status, known_in: head[2] }
+        let owner = PlayerId::new((header[1] >> 2) as u16);
+        TrackEntry { tick: Tick::new(header[0]), owner, status, known_in: header[2] }
     }
 }
 
@@ -129,15 +129,15 @@ impl<'a> RingStates<'a> {
     /// One of them, and its words.
     #[inline]
     pub fn state(&self, at: u32) -> (TrackEntry, &'a [u32]) {
-        let (head, words) = self.whole(at).split_at(HEAD);
-        (TrackEntry::of_head(head), words)
+        let (header, words) = self.whole(at).split_at(HEAD);
+        (TrackEntry::of_header(header), words)
     }
 
     /// The same of a row that is there and may move; `None` where it is not, or rests.
     #[inline]
     pub fn moving(&self, at: u32) -> Option<(Tick, &'a [u32])> {
-        let (head, words) = self.whole(at).split_at(HEAD);
-        (head[1] & 3 == Status::There as u32).then(|| (Tick::new(head[0]), words))
+        let (header, words) = self.whole(at).split_at(HEAD);
+        (header[1] & 3 == Status::There as u32).then(|| (Tick::new(header[0]), words))
     }
 
     /// Its tick.
@@ -255,7 +255,7 @@ impl TrackRings {
     fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {
         let place = self.place(ring, at);
         let state = &mut self.classes[ring.class as usize].data[place..place + self.stride];
-        state[..HEAD].copy_from_slice(&entry.head());
+        state[..HEAD].copy_from_slice(&entry.header());
         if entry.is_there() {
             state[HEAD..].copy_from_slice(words);
         }

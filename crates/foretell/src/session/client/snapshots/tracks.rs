@@ -6,7 +6,7 @@ use super::track_rings::{Status, TrackEntry};
 use super::track_state::{KnownIn, Look, Neighbours, Rest, Since, TrackState};
 use super::track_table::{Revision, TrackTable};
 use crate::session::curves::Sample;
-use crate::session::shown_row_head::SLOTS_MAX;
+use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickTime};
 use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;

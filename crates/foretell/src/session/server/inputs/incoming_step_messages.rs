@@ -2,7 +2,7 @@
 
 use crate::session::datagram::NAMED_TICKS_BACK;
 use crate::session::messages::{StepList, StepMessage};
-use crate::session::snapshot_head::{LATE_MESSAGES_MAX, LateMessage};
+use crate::session::snapshot_header::{LATE_MESSAGES_MAX, LateMessage};
 use crate::time::Tick;
 use crate::world::{Messages, PlayerId, ReceivedMessage};
 use alloc::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! When the inputs of one player come: what a client steers its lead by.
 
-use crate::session::snapshot_head::{ARRIVALS_MAX, InputArrival};
+use crate::session::snapshot_header::{ARRIVALS_MAX, InputArrival};
 use crate::time::{Tick, TickTime};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 
 use crate::session::ack_bits::AckBits;
 use crate::session::authority_codec::{AuthorityCodec, Shared};
-use crate::session::datagram::{InputHead, presented_time, stream_presented};
+use crate::session::datagram::{InputHeader, presented_time, stream_presented};
 use crate::session::messages::StepList;
 use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
@@ -26,7 +26,7 @@ pub(crate) struct ReceivedInputs<I> {
     columns: Vec<Column>,
     widths: Vec<u8>,
     shared_codec: AuthorityCodec,
-    head: InputHead,
+    header: InputHeader,
     /// The tick near which its 16-bit ticks are meant: the player's next.
     anchor: Tick,
     /// Oldest first.
@@ -41,7 +41,7 @@ impl<I: Input> ReceivedInputs<I> {
             columns: I::columns(),
             widths: word_bits(I::columns().iter()),
             shared_codec: AuthorityCodec::new(schema.components(), &RowCodec::new(schema)),
-            head: InputHead::default(),
+            header: InputHeader::default(),
             anchor: Tick::ZERO,
             inputs: Vec::with_capacity(64),
             messages: StepList::default(),
@@ -49,22 +49,22 @@ impl<I: Input> ReceivedInputs<I> {
         }
     }
 
-    /// Reads the head alone, by which it is known whose it is. Returns the ticket that it shows.
-    pub(crate) fn read_head(&mut self, reader: &mut BitReader<'_>) -> Result<u8, Malformed> {
-        self.head = InputHead::default();
-        self.head.stream(reader)?;
-        Ok(self.head.ticket)
+    /// Reads the header alone, by which it is known whose it is. Returns the ticket that it shows.
+    pub(crate) fn read_header(&mut self, reader: &mut BitReader<'_>) -> Result<u8, Malformed> {
+        self.header = InputHeader::default();
+        self.header.stream(reader)?;
+        Ok(self.header.ticket)
     }
 
-    /// Reads what follows the head, of a player whose next tick is `anchor`. Of a malformed one nothing counts.
+    /// Reads what follows the header, of a player whose next tick is `anchor`. Of a malformed one nothing counts.
     pub(crate) fn read(&mut self, mut reader: BitReader<'_>, anchor: Tick, kinds: &Messages) -> Result<(), Malformed> {
         self.anchor = anchor;
         self.inputs.clear();
-        let first = self.newest().next().back(self.head.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
+        let first = self.newest().next().back(self.header.count).ok_or(Malformed::OutOfRange("count of inputs"))?;
         let mut words = [0; ROW_WORDS_MAX];
         let words = &mut words[..self.widths.len()];
         let mut before = None;
-        for ahead in 0..self.head.count {
+        for ahead in 0..self.header.count {
             let mut presented = None;
             stream_presented(&mut reader, &mut presented, before)?;
             before = presented.or(before);
@@ -97,32 +97,32 @@ impl<I: Input> ReceivedInputs<I> {
 
     /// Its place in the order in which the client has sent its datagrams; wraps.
     pub(crate) fn sequence(&self) -> u16 {
-        self.head.sequence
+        self.header.sequence
     }
 
     /// The tick of its newest input.
     pub(crate) fn newest(&self) -> Tick {
-        self.widen(self.head.newest)
+        self.widen(self.header.newest)
     }
 
     /// The newest complete snapshot that the client has.
     pub(crate) fn snapshot(&self) -> Option<Tick> {
-        self.head.snapshot.map(|tick| self.widen(tick))
+        self.header.snapshot.map(|tick| self.widen(tick))
     }
 
     /// Which of the server's datagrams the client has.
     pub(crate) fn received(&self) -> Option<AckBits> {
-        self.head.received
+        self.header.received
     }
 
     /// How far around its own entities the client predicts those of others.
     pub(crate) fn exact_within_m(&self) -> Option<u32> {
-        self.head.exact_within_m
+        self.header.exact_within_m
     }
 
     /// In exact sessions: the newest state, not after `next`, that the client does not agree with.
     pub(crate) fn disagrees(&self, next: Tick) -> Option<Tick> {
-        let tick = Tick::widen(u32::from(self.head.asks?), 16, next);
+        let tick = Tick::widen(u32::from(self.header.asks?), 16, next);
         (tick <= next).then_some(tick)
     }
 

@@ -3,20 +3,20 @@
 use super::encoded_rows::EncodedRow;
 use super::slot_set::SlotSet;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_row_head::RecordHead;
+use crate::session::shown_row_header::RecordHeader;
 use alloc::vec::Vec;
 
 /// A row as it is told to one client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordToTell {
-    pub head: RecordHead,
+    pub header: RecordHeader,
     pub row: EncodedRow,
 }
 
 impl RecordToTell {
     /// How many bits it mostly takes at most.
     pub(super) fn bits_usual(&self, codec: &RowCodec) -> usize {
-        self.head.bits_usual(codec) + self.row.bits as usize
+        self.header.bits_usual(codec) + self.row.bits as usize
     }
 }
 
@@ -38,7 +38,7 @@ impl ChosenRecords {
 
     /// One whose number is not there yet.
     pub fn push(&mut self, record: RecordToTell) {
-        let slot = record.head.slot;
+        let slot = record.header.slot;
         let nth = slot as usize;
         if self.places.len() <= nth {
             self.places.resize(nth + 1, 0);

@@ -2,9 +2,9 @@
 //!
 //! What each datagram touches stands together: a state for each row, four bytes long.
 
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use super::slot_set::{BLOCK, CHUNK, ChunkSlots, SlotSet, block};
-use crate::session::shown_row_head::{RecordHead, RecordKind};
+use crate::session::shown_row_header::{RecordHeader, RecordKind};
 use crate::time::Tick;
 use crate::world::{PlayerId, RowKey};
 use alloc::vec::Vec;
@@ -22,11 +22,11 @@ pub(super) struct ClientRows {
     /// Rows that are not shown to the client have none.
     names: Vec<Option<RowName>>,
     /// The first state in which it was to be told, as this player's.
-    since: Vec<MaybeTick>,
+    since: Vec<OptionalTick>,
     /// The newest state in which it was told, as far as that is not known to be lost.
-    told: Vec<MaybeTick>,
+    told: Vec<OptionalTick>,
     /// The newest state in which the client has it, with its name and whose it is.
-    has: Vec<MaybeTick>,
+    has: Vec<OptionalTick>,
     /// Those that have a name.
     present: SlotSet,
     /// Those of them that the client is not known to have.
@@ -44,7 +44,7 @@ impl ClientRows {
         let ClientRows { names, since, told, has, .. } = self;
         if names.len() < slots {
             names.resize(slots, None);
-            [since, told, has].into_iter().for_each(|ticks| ticks.resize(slots, MaybeTick::NONE));
+            [since, told, has].into_iter().for_each(|ticks| ticks.resize(slots, OptionalTick::NONE));
         }
     }
 
@@ -52,7 +52,7 @@ impl ClientRows {
     /// memory, and are fetched all at the same time.
     pub fn read_ahead(&self) {
         let cache_lines = self.told.iter().step_by(16);
-        core::hint::black_box(cache_lines.fold(0, |all, MaybeTick(tick)| all ^ tick));
+        core::hint::black_box(cache_lines.fold(0, |all, OptionalTick(tick)| all ^ tick));
     }
 
     /// Those that the client is told.
@@ -85,7 +85,7 @@ impl ClientRows {
     }
 
     /// The newest state in which the client has it; none where it is [unknown](ClientRows::unknown).
-    pub fn has(&self, slot: u32) -> MaybeTick {
+    pub fn has(&self, slot: u32) -> OptionalTick {
         self.has[slot as usize]
     }
 
@@ -94,14 +94,14 @@ impl ClientRows {
     #[expect(clippy::cast_precision_loss, reason = "to compare by")]
     pub fn ages(&self, first: u32, now: Tick) -> [f32; BLOCK as usize] {
         let mut from = *block(&self.told, first);
-        if from.contains(&MaybeTick::NONE) {
+        if from.contains(&OptionalTick::NONE) {
             let never_told =
-                from.iter_mut().zip(block(&self.since, first)).filter(|(from, _)| **from == MaybeTick::NONE);
+                from.iter_mut().zip(block(&self.since, first)).filter(|(from, _)| **from == OptionalTick::NONE);
             never_told.for_each(|(from, since)| *from = *since);
         }
-        let MaybeTick(now) = MaybeTick::some(now);
+        let OptionalTick(now) = OptionalTick::some(now);
         let mut ages = [1.0; BLOCK as usize];
-        for (age, MaybeTick(from)) in ages.iter_mut().zip(from) {
+        for (age, OptionalTick(from)) in ages.iter_mut().zip(from) {
             // Signed numbers become floating ones sooner.
             let ticks = now.wrapping_sub(from).cast_signed() as f32;
             *age = if ticks > *age { ticks } else { *age };
@@ -113,7 +113,8 @@ impl ClientRows {
     pub fn insert(&mut self, slot: u32, name: RowName, now: Tick, may_be_there: bool) {
         let nth = slot as usize;
         self.names[nth] = Some(name);
-        (self.since[nth], self.told[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE, MaybeTick::NONE);
+        (self.since[nth], self.told[nth], self.has[nth]) =
+            (OptionalTick::some(now), OptionalTick::NONE, OptionalTick::NONE);
         self.present.insert(slot);
         self.unknown.insert(slot);
         self.rests.remove(slot);
@@ -124,7 +125,7 @@ impl ClientRows {
     pub fn give(&mut self, slot: u32, owner: PlayerId, now: Tick) {
         let nth = slot as usize;
         self.names[nth].iter_mut().for_each(|name| name.owner = owner);
-        (self.since[nth], self.has[nth]) = (MaybeTick::some(now), MaybeTick::NONE);
+        (self.since[nth], self.has[nth]) = (OptionalTick::some(now), OptionalTick::NONE);
         self.unknown.insert(slot);
     }
 
@@ -143,8 +144,8 @@ impl ClientRows {
 
     /// Nothing of what was told counts.
     pub fn tell_anew(&mut self) {
-        self.told.fill(MaybeTick::NONE);
-        self.has.fill(MaybeTick::NONE);
+        self.told.fill(OptionalTick::NONE);
+        self.has.fill(OptionalTick::NONE);
         self.unknown.clone_from(&self.present);
         self.rests.clear();
     }
@@ -153,13 +154,13 @@ impl ClientRows {
     /// state `before`.
     #[inline]
     pub fn has_news(&self, slot: u32, changed: Tick, before: Tick) -> bool {
-        self.told[slot as usize] < MaybeTick::some(changed) || changed <= before && !self.rests.contains(slot)
+        self.told[slot as usize] < OptionalTick::some(changed) || changed <= before && !self.rests.contains(slot)
     }
 
     /// Those are told in the state of `tick`. Which of them rest, `resting` says by the bits of the chunk; bits of others don't count.
     #[inline]
     pub fn note_told(&mut self, those: ChunkSlots, tick: Tick, resting: u64) {
-        let tick = MaybeTick::some(tick);
+        let tick = OptionalTick::some(tick);
         if those.is_whole() {
             self.told[those.indices()].fill(tick);
         } else {
@@ -172,8 +173,9 @@ impl ClientRows {
     /// The client has those as they were in the state of `tick`. Those that were another's before that state, or other rows with the
     /// same number, it does not.
     pub fn note_come(&mut self, those: ChunkSlots, tick: Tick) {
-        let tick = MaybeTick::some(tick);
-        let come = |has: &mut MaybeTick, since: MaybeTick| *has = if since <= tick { (*has).max(tick) } else { *has };
+        let tick = OptionalTick::some(tick);
+        let come =
+            |has: &mut OptionalTick, since: OptionalTick| *has = if since <= tick { (*has).max(tick) } else { *has };
         let (has, since) = (&mut self.has[those.indices()], &self.since[those.indices()]);
         if those.is_whole() {
             has.iter_mut().zip(since).for_each(|(has, since)| come(has, *since));
@@ -182,7 +184,7 @@ impl ClientRows {
         }
         let unknown = self.unknown.chunk(those.first).slots & those.slots;
         for slot in (ChunkSlots { slots: unknown, ..those }).iter() {
-            if self.has[slot as usize] != MaybeTick::NONE {
+            if self.has[slot as usize] != OptionalTick::NONE {
                 self.unknown.remove(slot);
             }
         }
@@ -190,7 +192,7 @@ impl ClientRows {
 
     /// What told a row in the state of `tick` is lost: whether it has to be told again.
     pub fn note_lost(&mut self, slot: u32, tick: Tick) -> bool {
-        let (nth, tick) = (slot as usize, MaybeTick::some(tick));
+        let (nth, tick) = (slot as usize, OptionalTick::some(tick));
         let is_newest = self.present.contains(slot) && self.since[nth] <= tick && self.told[nth] == tick;
         if is_newest {
             self.told[nth] = self.has[nth];
@@ -201,7 +203,7 @@ impl ClientRows {
 
     /// Whether it was told in this state, and it was not said since that it rests.
     pub fn may_move_since(&self, slot: u32, told: Tick) -> bool {
-        self.told[slot as usize] == MaybeTick::some(told) && !self.rests.contains(slot)
+        self.told[slot as usize] == OptionalTick::some(told) && !self.rests.contains(slot)
     }
 
     /// It is told that those rest.
@@ -212,7 +214,7 @@ impl ClientRows {
     /// What told that those rest that were told last in the state of `tick` is lost: calls `tell` with each.
     pub fn note_rest_lost(&mut self, tick: Tick, mut tell: impl FnMut(u32)) {
         let ClientRows { told, present, rests, .. } = self;
-        let were_told = told.iter().zip(0..).filter(|(told, _)| **told == MaybeTick::some(tick));
+        let were_told = told.iter().zip(0..).filter(|(told, _)| **told == OptionalTick::some(tick));
         for (_, slot) in were_told.filter(|(_, slot)| present.contains(*slot)) {
             if rests.contains(slot) {
                 rests.remove(slot);
@@ -223,13 +225,13 @@ impl ClientRows {
 
     /// In which states the client has those of a chunk.
     #[inline]
-    pub fn chunk_has(&self, first: u32) -> &[MaybeTick; CHUNK as usize] {
+    pub fn chunk_has(&self, first: u32) -> &[OptionalTick; CHUNK as usize] {
         self.has[first as usize..].first_chunk().expect("there are whole chunks")
     }
 
     /// What stands before a row that is told against a state that is `age_ticks` older, or by itself.
     #[inline]
-    pub fn head(&self, slot: u32, age_ticks: Option<u32>) -> RecordHead {
+    pub fn header(&self, slot: u32, age_ticks: Option<u32>) -> RecordHeader {
         let kind = match age_ticks {
             Some(age_ticks) => RecordKind::Against { age_ticks },
             None if !self.unknown.contains(slot) => RecordKind::Whole,
@@ -238,6 +240,6 @@ impl ClientRows {
                 RecordKind::Named { key, owner }
             }
         };
-        RecordHead { slot, kind }
+        RecordHeader { slot, kind }
     }
 }

@@ -2,12 +2,12 @@
 //! against, and copied for each client: one by one, or those of a chunk together.
 
 use super::encodings_by_base::EncodingsByBase;
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use super::row_bundles::{Found, RowBundle, RowBundles, RowToBundle, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_row_head::{RecordHead, RecordKind};
+use crate::session::shown_row_header::{RecordHeader, RecordKind};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::{Row, Schema};
@@ -112,12 +112,12 @@ impl EncodedRows {
     pub(super) fn encode<'a>(
         &mut self,
         slot: u32,
-        base: MaybeTick,
-        has: MaybeTick,
+        base: OptionalTick,
+        has: OptionalTick,
         row: impl FnOnce() -> RowToTell<'a>,
     ) -> EncodedRow {
         let is_near = has.get().is_some_and(|has| self.age_ticks(has).is_some());
-        let base = if is_near { base } else { MaybeTick::NONE };
+        let base = if is_near { base } else { OptionalTick::NONE };
         self.rows.get(slot, base).unwrap_or_else(|| self.encode_another(slot, base, has, row()))
     }
 
@@ -130,15 +130,15 @@ impl EncodedRows {
 
     /// The same where nobody has asked for it, or the base is not known any more.
     #[inline(never)]
-    fn encode_another(&mut self, slot: u32, base: MaybeTick, has: MaybeTick, row: RowToTell<'_>) -> EncodedRow {
+    fn encode_another(&mut self, slot: u32, base: OptionalTick, has: OptionalTick, row: RowToTell<'_>) -> EncodedRow {
         let words = self.codec.form(row.row.component).words();
-        let state = has.get().filter(|_| base != MaybeTick::NONE);
+        let state = has.get().filter(|_| base != OptionalTick::NONE);
         let state = state.filter(|state| self.told.get(*state, slot, words).is_some());
-        let known = if state.is_some() { base } else { MaybeTick::NONE };
+        let known = if state.is_some() { base } else { OptionalTick::NONE };
         if let Some(encoded) = self.rows.get(slot, known).filter(|_| known != base) {
             return encoded;
         }
-        let age_ticks = state.map(|state| if base == MaybeTick::RESTED { 0 } else { self.of.since(state) });
+        let age_ticks = state.map(|state| if base == OptionalTick::RESTED { 0 } else { self.of.since(state) });
         let encoded = self.add(slot, state.zip(age_ticks), row);
         self.rows.insert(slot, known, encoded);
         encoded
@@ -172,8 +172,8 @@ impl EncodedRows {
     pub(super) fn bundle<'a>(
         &mut self,
         those: ChunkSlots,
-        bases: &[MaybeTick; CHUNK as usize],
-        has: &[MaybeTick; CHUNK as usize],
+        bases: &[OptionalTick; CHUNK as usize],
+        has: &[OptionalTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<RowBundle> {
         match self.bundles.find(those, bases) {
@@ -191,8 +191,8 @@ impl EncodedRows {
     fn bundle_another<'a>(
         &mut self,
         those: ChunkSlots,
-        bases: &[MaybeTick; CHUNK as usize],
-        has: &[MaybeTick; CHUNK as usize],
+        bases: &[OptionalTick; CHUNK as usize],
+        has: &[OptionalTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
     ) -> Option<RowBundle> {
         let mut encoded = [None; CHUNK as usize];
@@ -200,11 +200,11 @@ impl EncodedRows {
             let nth = (slot % CHUNK) as usize;
             let row = self.encode(slot, bases[nth], has[nth], || row(slot));
             let kind = RecordKind::Against { age_ticks: row.age_ticks? };
-            *encoded = Some((RecordHead { slot, kind }, row));
+            *encoded = Some((RecordHeader { slot, kind }, row));
         }
         let rows = encoded.into_iter().map_while(|encoded| encoded);
-        let mut rows = rows.map(|(head, EncodedRow { start, bits, .. })| RowToBundle {
-            head,
+        let mut rows = rows.map(|(header, EncodedRow { start, bits, .. })| RowToBundle {
+            header,
             bytes: &self.bytes[start as usize..],
             bits: bits as usize,
         });
@@ -227,7 +227,7 @@ impl EncodedRows {
 #[cfg(test)]
 impl EncodedRows {
     /// Whether those were put together for one who is told each against one of `bases`.
-    pub(super) fn has_bundle(&self, those: ChunkSlots, bases: &[MaybeTick; CHUNK as usize]) -> bool {
+    pub(super) fn has_bundle(&self, those: ChunkSlots, bases: &[OptionalTick; CHUNK as usize]) -> bool {
         matches!(self.bundles.find(those, bases), Found::Known(Some(_)))
     }
 }

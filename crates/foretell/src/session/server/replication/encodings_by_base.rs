@@ -1,11 +1,11 @@
 //! What is encoded once for each older state that it is told against: values by a number, and by that state.
 
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
-    base: MaybeTick,
+    base: OptionalTick,
     value: T,
     /// Where the next value of the same number stands.
     next: Option<u32>,
@@ -40,7 +40,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     #[inline]
-    pub fn get(&self, nth: u32, base: MaybeTick) -> Option<T> {
+    pub fn get(&self, nth: u32, base: OptionalTick) -> Option<T> {
         match &self.first[nth as usize] {
             Some(first) if first.base == base => Some(first.value),
             Some(first) => self.get_more(first.next, base),
@@ -49,7 +49,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     #[inline(never)]
-    fn get_more(&self, mut next: Option<u32>, base: MaybeTick) -> Option<T> {
+    fn get_more(&self, mut next: Option<u32>, base: OptionalTick) -> Option<T> {
         while let Some(entry) = next.map(|next| &self.more[next as usize]) {
             if entry.base == base {
                 return Some(entry.value);
@@ -60,7 +60,7 @@ impl<T: Copy> EncodingsByBase<T> {
     }
 
     /// Where there is none yet.
-    pub fn insert(&mut self, nth: u32, base: MaybeTick, value: T) {
+    pub fn insert(&mut self, nth: u32, base: OptionalTick, value: T) {
         let entry = Entry { base, value, next: None };
         let Some(first) = &mut self.first[nth as usize] else {
             self.first[nth as usize] = Some(entry);
@@ -81,21 +81,21 @@ mod tests {
     fn each_number_has_a_value_for_each_base() {
         let mut values = EncodingsByBase::new();
         values.clear(3);
-        let tick = |nth| MaybeTick::some(Tick::new(nth));
+        let tick = |nth| OptionalTick::some(Tick::new(nth));
         for (nth, base, value) in [
             (2, tick(5), 'a'),
-            (0, MaybeTick::NONE, 'b'),
-            (2, MaybeTick::NONE, 'c'),
+            (0, OptionalTick::NONE, 'b'),
+            (2, OptionalTick::NONE, 'c'),
             (2, tick(6), 'd'),
             (0, tick(5), 'e'),
         ] {
             assert_eq!(values.get(nth, base), None);
             values.insert(nth, base, value);
         }
-        let all = [(2, tick(5)), (0, MaybeTick::NONE), (2, MaybeTick::NONE), (2, tick(6)), (0, tick(5))]
+        let all = [(2, tick(5)), (0, OptionalTick::NONE), (2, OptionalTick::NONE), (2, tick(6)), (0, tick(5))]
             .map(|(nth, base)| values.get(nth, base));
         assert_eq!(all, [Some('a'), Some('b'), Some('c'), Some('d'), Some('e')]);
-        assert_eq!([values.get(1, MaybeTick::NONE), values.get(0, tick(6))], [None; 2]);
+        assert_eq!([values.get(1, OptionalTick::NONE), values.get(0, tick(6))], [None; 2]);
         values.clear(2);
         assert_eq!([values.get(2, tick(5)), values.get(2, tick(6))], [None; 2]);
     }

@@ -7,7 +7,7 @@ use super::ranking_key::{RankingKey, single};
 use super::slot_set::SlotSet;
 use crate::session::row_codec::RowCodec;
 use crate::session::server::row_versions::RowVersions;
-use crate::session::shown_row_head::SLOTS_MAX;
+use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
 use crate::world::RowKey;
 use alloc::vec::Vec;

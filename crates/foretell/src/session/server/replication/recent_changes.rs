@@ -1,6 +1,6 @@
 //! Which rows have changed since the last states were sent; computed once for all clients.
 
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use super::slot_set::{ChunkSlots, SlotSet};
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -31,7 +31,7 @@ pub(super) struct RecentChanges {
     /// Where all of them stand, in their order.
     pub places: Vec<u32>,
     /// By the number of a row, the last two ticks in which it has changed: in between it was the same.
-    last_changes: Vec<[MaybeTick; 2]>,
+    last_changes: Vec<[OptionalTick; 2]>,
 }
 
 impl RecentChanges {
@@ -71,7 +71,7 @@ impl RecentChanges {
         } = self;
         [&mut *moved, fresh, halted, stopped, paced].into_iter().for_each(SlotSet::clear);
         places.clear();
-        last_changes.resize(last_changes.len().max(state.versions().slots()), [MaybeTick::NONE; 2]);
+        last_changes.resize(last_changes.len().max(state.versions().slots()), [OptionalTick::NONE; 2]);
         if state.versions().last_change() <= *since {
             return;
         }
@@ -84,7 +84,7 @@ impl RecentChanges {
             if has_moved {
                 moved.insert(version.slot);
                 let [former, latest] = &mut last_changes[version.slot as usize];
-                *former = core::mem::replace(latest, MaybeTick::some(version.changed));
+                *former = core::mem::replace(latest, OptionalTick::some(version.changed));
             }
             match row_rates.is_paced(version.key.component) {
                 true => paced.insert(version.slot),
@@ -109,12 +109,12 @@ impl RecentChanges {
     }
 
     /// Whether one was the same in all states from this one to the state before, and has changed since, and may be told against it.
-    pub fn has_rested(&self, slot: u32, from: MaybeTick) -> bool {
+    pub fn has_rested(&self, slot: u32, from: OptionalTick) -> bool {
         if self.started(ChunkSlots::one(slot)).is_empty() {
             return false;
         }
         let [former, _] = self.last_changes[slot as usize];
-        let oldest = MaybeTick::some(self.of.back(BASE_AGE_MAX).unwrap_or_default());
-        (former.max(oldest)..=MaybeTick::some(self.before)).contains(&from)
+        let oldest = OptionalTick::some(self.of.back(BASE_AGE_MAX).unwrap_or_default());
+        (former.max(oldest)..=OptionalTick::some(self.before)).contains(&from)
     }
 }

@@ -10,6 +10,7 @@ use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::exact_lane::{ExactLane, ExactScope};
 use super::interest_query::{InterestQuery, Viewer};
+use super::priority::Prioritizer;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
 use super::shown_context::{Limits, ShownContext};
@@ -17,13 +18,12 @@ use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
-use super::urgency::Urgency;
 use crate::session::authority_codec::HeldEntity;
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
-use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHead};
+use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHeader};
 use crate::session::row_codec::RowCodec;
 use crate::session::row_rates::RowRates;
-use crate::session::snapshot_head::SnapshotHead;
+use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitWriter, EncodedBits};
@@ -31,7 +31,7 @@ use crate::world::{PlayerId, Schema};
 use alloc::vec::Vec;
 
 /// How long all that is told exactly of others may be: where the client's own rows are few, all of it has room in the parts of a
-/// snapshot, beside heads, news and what is left over at the ends of datagrams.
+/// snapshot, beside headers, news and what is left over at the ends of datagrams.
 const EXACT_BITS_MAX: u64 = (PARTS_MAX as u64 - 2) * DATAGRAM_MAX as u64 * 8;
 
 /// Who gets it.
@@ -41,8 +41,8 @@ pub(crate) struct Receiver<'a> {
     /// The newest state that it has.
     pub known: Tick,
     pub replica: &'a mut Replica,
-    /// What the head says of this client, and of the state.
-    pub head: &'a mut SnapshotHead,
+    /// What the header says of this client, and of the state.
+    pub header: &'a mut SnapshotHeader,
     /// The inputs of others, before the rows of the first part.
     pub relayed: Option<&'a EncodedBits>,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Replication {
     /// Rows that are told next.
     chosen: ChosenRecords,
     row_rates: RowRates,
-    urgency: Urgency,
+    prioritizer: Prioritizer,
 }
 
 impl Replication {
@@ -87,7 +87,7 @@ impl Replication {
             encoded: EncodedRows::new(schema, rate),
             chosen: ChosenRecords::default(),
             row_rates: RowRates::new(schema, rate),
-            urgency: Urgency::default(),
+            prioritizer: Prioritizer::default(),
         }
     }
 
@@ -99,18 +99,18 @@ impl Replication {
         outbox: &mut Outbox,
     ) -> SendReport {
         let SnapshotSource { form, rows, state, .. } = *snapshot;
-        (to.head.proof, to.head.is_crowded) = (None, false);
+        (to.header.proof, to.header.is_crowded) = (None, false);
         match form {
             Form::Changes => self.choose(to, snapshot),
             Form::AllChanges => self.delta.choose_changes(to.replica.sent.baseline(), to.player, state),
             Form::Image => self.delta.choose_all(rows, state.schema(), to.player),
             Form::Digest(digest) => {
-                to.head.proof = Some(digest);
+                to.header.proof = Some(digest);
                 self.delta.choose_none();
             }
         }
         let bytes = self.write(to, snapshot, true, outbox).or_else(|| self.write(to, snapshot, false, outbox));
-        SendReport { bytes, is_newly_crowded: to.replica.note_told(bytes.is_some(), to.head.is_crowded) }
+        SendReport { bytes, is_newly_crowded: to.replica.note_told(bytes.is_some(), to.header.is_crowded) }
     }
 
     /// Chooses what is told exactly, and finds out what of the others the client is to be told.
@@ -122,10 +122,10 @@ impl Replication {
         let base = sent.baseline().filter(is_remembered).filter(|base| exact.remembers(*base));
         self.choose_exact(to, snapshot, base);
         to.replica.allowance.spend_on_others(self.exact.bits_to_tell());
-        to.head.is_crowded = self.exact.is_cut();
+        to.header.is_crowded = self.exact.is_cut();
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
         self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had: &to.replica.exact });
-        let Replication { changes, interest, exact, urgency, encoded, row_rates, .. } = self;
+        let Replication { changes, interest, exact, prioritizer, encoded, row_rates, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
         let shown = shown_in(player, snapshot, changes, row_rates, limits(view, interest, exact));
@@ -133,7 +133,7 @@ impl Replication {
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
         } else {
-            lane.rank(&shown, urgency, allowance.count_max(encoded.bits_at_least()));
+            lane.rank(&shown, prioritizer, allowance.count_max(encoded.bits_at_least()));
         }
     }
 
@@ -155,16 +155,16 @@ impl Replication {
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>, outbox: &mut Outbox) -> u64 {
         let Replication { changes, interest, exact, codec, encoded, chosen, row_rates, .. } = self;
-        let Receiver { player, address, replica, head, .. } = to;
+        let Receiver { player, address, replica, header, .. } = to;
         let shown = shown_in(*player, snapshot, changes, row_rates, limits(&replica.view, interest, exact));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
-            let mut head = ShownHead { ticket: head.ticket, number, tick: snapshot.tick.low16() };
+            let mut header = ShownHeader { ticket: header.ticket, number, tick: snapshot.tick.low16() };
             let bytes = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 DatagramKind::Shown.write(&mut writer);
-                head.stream(&mut writer).expect("writing never fails");
+                header.stream(&mut writer).expect("writing never fails");
                 let bits_max = replica.allowance.bits_max(0);
                 // Whatever is left, it takes one row.
                 let room = Room::new(bits_max, true);
@@ -216,8 +216,8 @@ impl Replication {
             to.replica.shown.take_back(PARTS_MAX);
             return None;
         };
-        let last_part = to.head.part;
-        outbox.edit_from(first, |datagram| SnapshotHead::set_last_part(datagram, last_part));
+        let last_part = to.header.part;
+        outbox.edit_from(first, |datagram| SnapshotHeader::set_last_part(datagram, last_part));
         let mut shown = 0;
         if snapshot.form == Form::Changes {
             to.replica.allowance.spend(usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -236,7 +236,7 @@ impl Replication {
         outbox: &mut Outbox,
     ) -> Option<u64> {
         let Replication { codec, delta, holders, changes, interest, exact, encoded, chosen, row_rates, .. } = self;
-        let Receiver { player, head, replica, address, known, relayed } = to;
+        let Receiver { player, header, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
         let shown_rows = shown_in(*player, snapshot, changes, row_rates, limits(view, interest, exact));
@@ -244,8 +244,8 @@ impl Replication {
         let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check: *check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;
-        head.baseline = baseline;
-        head.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
+        header.baseline = baseline;
+        header.news_ticks = if are_left_out { Some(0) } else { complete_ticks };
         let mut packer = SnapshotPacker {
             gone: baseline.map(|_| gone.iter().peekable()),
             rows: told.iter().peekable(),
@@ -255,12 +255,12 @@ impl Replication {
         let rows = RowWriter { codec, snapshot, known: *known };
         let mut bytes = 0;
         for part in 0..PARTS_MAX {
-            head.part = part;
-            head.number = shown.next_number();
+            header.part = part;
+            header.number = shown.next_number();
             let size = outbox.push(*address, |bytes| {
                 let mut writer = BitWriter::new(bytes);
                 DatagramKind::Snapshot.write(&mut writer);
-                head.stream(&mut writer).expect("writing never fails");
+                header.stream(&mut writer).expect("writing never fails");
                 let relayed = relayed.filter(|_| part == 0);
                 writer.put(u64::from(relayed.is_some()), 1);
                 relayed.into_iter().for_each(|relayed| relayed.append_to(&mut writer));
@@ -272,11 +272,11 @@ impl Replication {
                 let bits_max = if is_last { allowance.bits_max(writer.bit_len()) } else { 0 };
                 let room = Room::new(bits_max, is_last && allowance.trickles(snapshot.now));
                 let mut rows = ShownDatagram { codec, encoded, chosen, writer, room, is_last };
-                shown.write(&shown_rows, head.number, &mut rows);
+                shown.write(&shown_rows, header.number, &mut rows);
             });
             bytes += size as u64;
             if are_shown {
-                shown.note_sent(head.number, size, snapshot.now);
+                shown.note_sent(header.number, size, snapshot.now);
             }
             if packer.are_written() {
                 return Some(bytes);

@@ -1,8 +1,8 @@
 //! Rows of a chunk that several clients are told alike: put together once, so that for each of these clients they are copied as one.
 
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use super::slot_set::{CHUNK, ChunkSlots};
-use crate::session::shown_row_head::{RecordHead, RecordsBefore};
+use crate::session::shown_row_header::{RecordHeader, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ const BUNDLES_MAX: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowBundle {
     /// What stands before the first one.
-    pub head: RecordHead,
+    pub header: RecordHeader,
     /// By what is told that comes behind them.
     pub after: RecordsBefore,
     pub bits: usize,
@@ -24,7 +24,7 @@ pub(super) struct RowBundle {
 /// A row that is to be put together with others.
 #[derive(Clone, Copy)]
 pub(super) struct RowToBundle<'a> {
-    pub head: RecordHead,
+    pub header: RecordHeader,
     /// It begins with these, of which there are as many as whole eights take.
     pub bytes: &'a [u8],
     pub bits: usize,
@@ -55,7 +55,7 @@ pub(super) struct RowBundles {
     counts: Vec<usize>,
     /// Room for the most that a chunk may have.
     kept: Vec<Kept>,
-    bases: Vec<MaybeTick>,
+    bases: Vec<OptionalTick>,
     bytes: Vec<u8>,
 }
 
@@ -83,7 +83,7 @@ impl RowBundles {
 
     /// For one who has each as it was in a state.
     #[inline]
-    pub(super) fn find(&self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize]) -> Found {
+    pub(super) fn find(&self, those: ChunkSlots, has: &[OptionalTick; CHUNK as usize]) -> Found {
         let (chunk, bases) = ((those.first / CHUNK) as usize, &self.bases);
         let kept = &self.kept[chunk * BUNDLES_MAX..][..self.counts[chunk]];
         let are_these = |kept: &&Kept| kept.slots == those.slots && are_told_against(those, &bases[kept.bases..], has);
@@ -104,20 +104,20 @@ impl RowBundles {
         let mut writer = BitWriter::new(&mut self.bytes);
         let (mut batch, mut after) = (BitBatch::new(&mut writer), RecordsBefore::UNKNOWN);
         batch.put_bytes(first.bytes, first.bits);
-        after.note(&first.head);
+        after.note(&first.header);
         for row in others {
-            after.first_bits(&row.head).write(&mut batch);
+            after.first_bits(&row.header).write(&mut batch);
             batch.put_bytes(row.bytes, row.bits);
-            after.note(&row.head);
+            after.note(&row.header);
         }
         let bits = batch.bit_len();
         batch.finish();
         fill_up(&mut self.bytes);
-        RowBundle { head: first.head, after, bits, start }
+        RowBundle { header: first.header, after, bits, start }
     }
 
     /// Those that [nothing is known](Found::Unknown) of are this bundle from now on, or told one by one.
-    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[MaybeTick; CHUNK as usize], bundle: Option<RowBundle>) {
+    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[OptionalTick; CHUNK as usize], bundle: Option<RowBundle>) {
         let nth = (those.first / CHUNK) as usize;
         let place = nth * BUNDLES_MAX + self.counts[nth];
         self.kept[place] = Kept { slots: those.slots, bases: self.bases.len(), bundle };
@@ -138,7 +138,7 @@ pub(super) fn fill_up(bytes: &mut Vec<u8>) {
 
 /// Whether somebody has those as they were in these states, and in no others.
 #[inline]
-fn are_told_against(those: ChunkSlots, bases: &[MaybeTick], has: &[MaybeTick; CHUNK as usize]) -> bool {
+fn are_told_against(those: ChunkSlots, bases: &[OptionalTick], has: &[OptionalTick; CHUNK as usize]) -> bool {
     if those.is_whole() {
         let both = bases.iter().zip(has);
         return both.fold(0, |differing, (base, has)| differing | base.0 ^ has.0) == 0;
@@ -149,23 +149,23 @@ fn are_told_against(those: ChunkSlots, bases: &[MaybeTick], has: &[MaybeTick; CH
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::shown_row_head::RecordKind;
+    use crate::session::shown_row_header::RecordKind;
     use crate::time::Tick;
 
     const THOSE: ChunkSlots = ChunkSlots { first: CHUNK, slots: 0b1_0110 };
 
-    fn in_states(ticks: [u32; 3]) -> [MaybeTick; CHUNK as usize] {
-        let mut has = [MaybeTick::some(Tick::new(99)); CHUNK as usize];
+    fn in_states(ticks: [u32; 3]) -> [OptionalTick; CHUNK as usize] {
+        let mut has = [OptionalTick::some(Tick::new(99)); CHUNK as usize];
         THOSE
             .iter()
             .zip(ticks)
-            .for_each(|(slot, tick)| has[(slot % CHUNK) as usize] = MaybeTick::some(Tick::new(tick)));
+            .for_each(|(slot, tick)| has[(slot % CHUNK) as usize] = OptionalTick::some(Tick::new(tick)));
         has
     }
 
     fn add(rows: &mut RowBundles, ticks: [u32; 3]) -> usize {
-        let head = |slot| RecordHead { slot, kind: RecordKind::Against { age_ticks: 2 } };
-        let mut all = THOSE.iter().map(|slot| RowToBundle { head: head(slot), bytes: &[0xa5; 8], bits: 12 });
+        let header = |slot| RecordHeader { slot, kind: RecordKind::Against { age_ticks: 2 } };
+        let mut all = THOSE.iter().map(|slot| RowToBundle { header: header(slot), bytes: &[0xa5; 8], bits: 12 });
         let first = all.next().expect("there are some");
         let chunk = rows.bundle(first, all);
         rows.keep(THOSE, &in_states(ticks), Some(chunk));

@@ -2,8 +2,8 @@
 
 use super::slot_set::{ChunkRun, ChunkSlots};
 use crate::session::ack_bits::AckBits;
-use crate::session::recent_extreme::RecentExtreme;
 use crate::session::send_window::Fates;
+use crate::session::windowed_extreme::WindowedExtreme;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;
 use alloc::collections::{VecDeque, vec_deque};
@@ -69,7 +69,7 @@ pub(super) struct SentDatagrams {
     /// How many bytes are under way.
     under_way: u64,
     /// How long it takes at most to hear of one that comes.
-    slowest: RecentExtreme<Duration>,
+    slowest: WindowedExtreme<Duration>,
 }
 
 impl SentDatagrams {
@@ -81,7 +81,7 @@ impl SentDatagrams {
             gone: VecDeque::with_capacity(SENT_USUAL),
             next: 0,
             under_way: 0,
-            slowest: RecentExtreme::new(OF_LATE / 2, Duration::max),
+            slowest: WindowedExtreme::new(OF_LATE / 2, Duration::max),
         }
     }
 

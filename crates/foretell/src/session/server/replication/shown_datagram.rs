@@ -6,7 +6,7 @@ use super::row_bundles::RowBundle;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::row_codec::RowCodec;
-use crate::session::shown_row_head::RecordsBefore;
+use crate::session::shown_row_header::RecordsBefore;
 use crate::session::stopped_rows::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
@@ -112,11 +112,11 @@ impl RecordWriter<'_, '_> {
     /// Writes a row. Whether it has found room.
     #[inline]
     pub(super) fn write(&mut self, told: &RecordToTell) -> bool {
-        let first = self.before.first_bits(&told.head);
-        let bits = told.head.bits(first, self.codec) + told.row.bits as usize;
+        let first = self.before.first_bits(&told.header);
+        let bits = told.header.bits(first, self.codec) + told.row.bits as usize;
         let fits = self.room.take(self.bits.bit_len() + bits);
         if fits {
-            self.before.write(&told.head, first, &mut self.bits, self.codec);
+            self.before.write(&told.header, first, &mut self.bits, self.codec);
             self.encoded.append(told.row, &mut self.bits);
         }
         fits
@@ -125,8 +125,8 @@ impl RecordWriter<'_, '_> {
     /// Writes some rows of a chunk. Whether they have found room.
     #[inline]
     pub(super) fn write_bundle(&mut self, bundle: RowBundle) -> bool {
-        let first_bits = self.before.first_bits(&bundle.head);
-        let has_room = self.has_room(bundle.head.bits(first_bits, self.codec) + bundle.bits);
+        let first_bits = self.before.first_bits(&bundle.header);
+        let has_room = self.has_room(bundle.header.bits(first_bits, self.codec) + bundle.bits);
         if has_room {
             first_bits.write(&mut self.bits);
             self.encoded.append_bundle(bundle, &mut self.bits);

@@ -9,6 +9,7 @@ use super::client_rows::{ClientRows, RowName};
 use super::encoded_rows::EncodedRows;
 use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
+use super::priority::{Claims, Prioritizer};
 use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
 use super::sent_datagrams::{SentDatagrams, SettledDatagram};
@@ -16,13 +17,12 @@ use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::ShownDatagram;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{ChunkSlots, SlotSet};
-use super::urgency::{Claims, Urgency};
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::send_window::Fates;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_bases::BASE_AGE_MAX;
-use crate::session::shown_row_head::SLOTS_MAX;
+use crate::session::shown_row_header::SLOTS_MAX;
 use crate::session::stopped_rows::write_stopped;
 use crate::time::{Instant, Tick};
 
@@ -318,12 +318,12 @@ impl ShownLane {
     }
 
     /// What matters most is told first; at most `most` are told.
-    pub(super) fn rank(&mut self, of: &ShownContext<'_>, urgency: &mut Urgency, most: usize) {
+    pub(super) fn rank(&mut self, of: &ShownContext<'_>, prioritizer: &mut Prioritizer, most: usize) {
         self.tell_stopped();
         let ShownLane { rows, waiting, given, .. } = self;
         rows.read_ahead();
         let (waiting, ranking) = waiting.ranking_of_all();
-        urgency.rank(of, Claims { waiting, rows, given }, most, ranking);
+        prioritizer.rank(of, Claims { waiting, rows, given }, most, ranking);
     }
 
     /// The number of the next datagram.

@@ -2,7 +2,7 @@
 
 use super::chosen_records::{ChosenRecords, RecordToTell};
 use super::client_rows::ClientRows;
-use super::maybe_tick::MaybeTick;
+use super::optional_tick::OptionalTick;
 use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
 use super::shown_context::ShownContext;
@@ -24,9 +24,9 @@ impl ShownRowWriter<'_, '_, '_> {
     pub fn encode(&mut self, slot: u32) -> RecordToTell {
         let ShownRowWriter { rows, of, to, .. } = self;
         let has = rows.has(slot);
-        let base = if of.changes.has_rested(slot, has) { MaybeTick::RESTED } else { has };
+        let base = if of.changes.has_rested(slot, has) { OptionalTick::RESTED } else { has };
         let row = to.encoded.encode(slot, base, has, || of.row_to_tell(slot));
-        RecordToTell { head: rows.head(slot, row.age_ticks), row }
+        RecordToTell { header: rows.header(slot, row.age_ticks), row }
     }
 
     /// These rows are told next, as many as have room.
@@ -65,7 +65,7 @@ impl ShownRowWriter<'_, '_, '_> {
         for slot in of.changes.started(those).iter() {
             let base = &mut bases[(slot % CHUNK) as usize];
             if of.changes.has_rested(slot, *base) {
-                *base = MaybeTick::RESTED;
+                *base = OptionalTick::RESTED;
             }
         }
         let bundle = to.encoded.bundle(those, &bases, has, |slot| of.row_to_tell(slot));

@@ -3,9 +3,9 @@
 use super::chosen_records::ChosenRecords;
 use super::client_rows::ClientRows;
 use super::encoded_rows::EncodedRows;
+use super::priority::Ranking;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
-use super::urgency::Ranking;
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@
 
 use super::super::row_versions::RowVersions;
 use super::*;
-use crate::world::{Entity, Lookback, LookbackBound, PlayerId, Rewound};
+use crate::world::{Entity, PlayerId, RewindBound, RewindMoment, Rewound};
 use foretell::State;
 
 /// Seen by everybody, and told in every state; its position in steps of a millimetre.
@@ -81,7 +81,7 @@ impl Kept {
 
     fn seen(&self, by: PlayerId, at: f64) -> Rewound<'_> {
         let used = TickTime::ticks(at);
-        Rewound::new(Some(&self.past), Lookback { player: by, claimed: None, used, bound: LookbackBound::Claim })
+        Rewound::new(Some(&self.past), RewindMoment { player: by, claimed: None, used, bound: RewindBound::Claim })
     }
 
     fn x(&self, at: f64) -> Option<f32> {

@@ -6,8 +6,8 @@ use super::*;
 struct Heard {
     number: u64,
     tick: u64,
-    /// The head of a snapshot.
-    head: Option<Snapshot>,
+    /// The header of a snapshot.
+    header: Option<Snapshot>,
     /// The client's own, and those of others that it is told exactly.
     rows: BTreeMap<Key, Facts>,
     /// What is not told exactly any more, and whether it is there.
@@ -38,7 +38,7 @@ impl Shore {
         let heard =
             if datagram[0] & 7 == 6 { self.read_shown_datagram(datagram) } else { self.read_snapshot(datagram) };
         self.numbers.insert(heard.number, 0);
-        if heard.head.is_some() {
+        if heard.header.is_some() {
             self.snapshots.insert(heard.tick, heard.rows.clone());
         }
         for (key, row) in &heard.shown {
@@ -58,11 +58,11 @@ impl Shore {
 
     fn read_snapshot(&mut self, datagram: &[u8]) -> Heard {
         let mut reader = Reader::new(datagram);
-        let head = read_head(&mut reader);
-        assert_eq!(head.parts, (0, 0));
+        let header = read_header(&mut reader);
+        assert_eq!(header.parts, (0, 0));
         let (mut rows, mut gone) = (BTreeMap::new(), Vec::new());
-        if let Some((back, _)) = head.baseline {
-            rows = self.snapshots[&(head.tick - back)].clone();
+        if let Some((back, _)) = header.baseline {
+            rows = self.snapshots[&(header.tick - back)].clone();
             while reader.take(1) == 1 {
                 let key = read_sea_key(&mut reader);
                 rows.remove(&key);
@@ -72,16 +72,16 @@ impl Shore {
         while reader.take(1) == 1 {
             rows.extend([read_sea_row(&mut reader)]);
         }
-        if let Some((_, check)) = head.baseline {
+        if let Some((_, check)) = header.baseline {
             assert_eq!(check, rows.iter().map(sea_hash).sum::<u64>() & 0xffff_ffff, "of what is told exactly");
         }
         while reader.take(1) == 1 {
             read_news(&mut reader);
         }
         assert_eq!(reader.take(1), 0, "nobody holds anything");
-        let (shown, stopped) = self.memory.read_shown(&mut reader, head.tick);
+        let (shown, stopped) = self.memory.read_shown(&mut reader, header.tick);
         reader.finish();
-        Heard { number: head.number, tick: head.tick, head: Some(head), rows, gone, shown, stopped }
+        Heard { number: header.number, tick: header.tick, header: Some(header), rows, gone, shown, stopped }
     }
 
     /// Section 4.8.
@@ -91,7 +91,7 @@ impl Shore {
         let (number, tick) = (reader.take(16), reader.take(16));
         let (shown, stopped) = self.memory.read_shown(&mut reader, tick);
         reader.finish();
-        Heard { number, tick, head: None, rows: BTreeMap::new(), gone: vec![], shown, stopped }
+        Heard { number, tick, header: None, rows: BTreeMap::new(), gone: vec![], shown, stopped }
     }
 
     /// Section 4.4: the newest datagram that has come, and which of those before it. Each is told four times.
@@ -220,8 +220,8 @@ impl Coast {
 fn a_client_that_follows_the_document_alone_is_told_its_own_rows_altogether_and_others_one_by_one() {
     let mut coast = Coast::new(2);
     let [first] = &coast.turn()[..] else { panic!("one datagram") };
-    let head = first.head.as_ref().expect("a snapshot");
-    assert_eq!((head.crowded, head.baseline, first.tick), (0, None, 2));
+    let header = first.header.as_ref().expect("a snapshot");
+    assert_eq!((header.crowded, header.baseline, first.tick), (0, None, 2));
     assert_eq!(first.rows.keys().copied().collect::<Vec<_>>(), [OWN, CHEST]);
     let told = |x: f64, rests: u64| Ok((rests, at_x(x)));
     let mut shown = first.shown.clone();
@@ -231,7 +231,7 @@ fn a_client_that_follows_the_document_alone_is_told_its_own_rows_altogether_and_
     assert_eq!((quiet.stopped, &quiet.shown[..]), (Some(2), &[][..]), "they have stopped, both");
     for _ in 0..5 {
         let [quiet] = &coast.turn()[..] else { panic!("one datagram") };
-        let (back, _) = quiet.head.as_ref().expect("a snapshot").baseline.expect("acknowledged");
+        let (back, _) = quiet.header.as_ref().expect("a snapshot").baseline.expect("acknowledged");
         assert_eq!((back, quiet.rows.len(), &quiet.shown[..]), (1, 2, &[][..]), "the own rows are kept");
     }
     coast.place(1, 5.0);
@@ -287,8 +287,8 @@ fn a_client_that_follows_the_document_alone_is_not_told_again_what_came_after_mo
 fn what_does_not_fit_beside_the_own_rows_comes_in_datagrams_of_its_own() {
     let mut coast = Coast::new(300);
     let first = coast.turn();
-    assert!(first.len() > 1 && first[0].head.is_some());
-    assert!(first[1..].iter().all(|heard| heard.head.is_none() && heard.tick == 2 && !heard.shown.is_empty()));
+    assert!(first.len() > 1 && first[0].header.is_some());
+    assert!(first[1..].iter().all(|heard| heard.header.is_none() && heard.tick == 2 && !heard.shown.is_empty()));
     let numbers: Vec<u64> = first.iter().map(|heard| heard.number).collect();
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
     assert!(coast.shore.others.len() < 300, "within the budget");
@@ -306,7 +306,7 @@ fn a_client_that_follows_the_document_alone_is_told_exactly_what_is_near_while_i
     for turn in 0..8 {
         coast.place(0, f64::from(turn) * 0.1);
         let [heard] = &coast.turn()[..] else { panic!("one datagram") };
-        assert_eq!(heard.head.as_ref().expect("a snapshot").crowded, 0);
+        assert_eq!(heard.header.as_ref().expect("a snapshot").crowded, 0);
         let told: Vec<_> = heard.rows.iter().filter(|(_, facts)| facts.owner == 0).map(|(key, _)| *key).collect();
         assert_eq!((told, heard.shown.len()), (vec![key_of(0), key_of(1)], 0), "the third is too far, and rests");
         let lanes = |nth: u16| coast.world.buoys.get(buoy(nth)).expect("there").place[0].to_bits();

@@ -10,7 +10,7 @@ fn sea_snapshot(of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[Show
 
 impl Memory {
     fn snapshot(&mut self, of: Telling<'_>, tick: u64, rows: &[(Key, Facts)], shown: &[(ShownRow, Kind)]) -> Vec<u8> {
-        let mut writer = put_head(&of, ((0, 0), tick, None));
+        let mut writer = put_header(&of, ((0, 0), tick, None));
         if let Some((_, _, gone)) = of.baseline {
             for key in gone {
                 put_sea_key(writer.put(1, 1), key).put(0, 1);
@@ -133,7 +133,7 @@ fn a_server_that_follows_the_document_alone_tells_rows_of_others_one_by_one() {
 
 /// A snapshot that tells nothing but that two rows are not told exactly any more, of which one is there.
 fn sea_snapshot_without(of: Telling<'_>, tick: u64, [hidden, gone]: [Key; 2]) -> Vec<u8> {
-    let mut writer = put_head(&of, ((0, 0), tick, None));
+    let mut writer = put_header(&of, ((0, 0), tick, None));
     put_sea_key(writer.put(1, 1), &hidden).put(1, 1);
     put_sea_key(writer.put(1, 1), &gone).put(0, 2);
     writer.put(0, 6).bytes()

@@ -16,7 +16,7 @@ use crate::session::server::replication::interest_query::{InterestQuery, Viewer}
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
-use crate::session::shown_row_head::{RecordHead, RecordKind, RecordsBefore};
+use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::session::stopped_rows::read_stopped;
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
@@ -111,7 +111,7 @@ impl Client {
         }
         let words = shown.form(SHIP).words();
         while reader.take(1) == Ok(1) {
-            let RecordHead { slot, kind } = before.read(&mut reader, &codec).expect("well-formed");
+            let RecordHeader { slot, kind } = before.read(&mut reader, &codec).expect("well-formed");
             let known = self.names.get(&slot).copied().filter(|(.., [since, _])| *since <= flight.tick);
             let (key, owner) = match (kind, known) {
                 (RecordKind::Named { key, owner }, _) => (key, owner),

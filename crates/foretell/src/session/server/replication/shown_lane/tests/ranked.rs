@@ -28,13 +28,14 @@ fn tell_state(
 
 #[test]
 fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
+    let (mut scene, mut dice, mut prioritizer) =
+        (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Prioritizer::default());
     // It always seems to have room, and has not in the first state.
     let mut fits = Vec::new();
     for state in [[1, 100], [2, 9000], [3, 9000]] {
         tell_state(&mut scene, &mut dice, state, |lane, encoded, of| {
             fits.push(lane.fits(encoded, |_| true));
-            if fits.last() == Some(&true) { lane.sort() } else { lane.rank(of, &mut urgency, 1000) }
+            if fits.last() == Some(&true) { lane.sort() } else { lane.rank(of, &mut prioritizer, 1000) }
         });
     }
     assert_eq!(fits, [true, false, true]);
@@ -42,10 +43,11 @@ fn where_not_all_had_room_what_is_urgent_is_told_first_until_all_have_it_again()
 
 #[test]
 fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
+    let (mut scene, mut dice, mut prioritizer) =
+        (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Prioritizer::default());
     // The first states tell what is urgent enough to be looked at in the next ones: few rows.
     for state in (1..9).map(|tick| [tick, 100]).chain([[9, 9000]]) {
-        tell_state(&mut scene, &mut dice, state, |lane, _, of| lane.rank(of, &mut urgency, 1));
+        tell_state(&mut scene, &mut dice, state, |lane, _, of| lane.rank(of, &mut prioritizer, 1));
         assert_eq!(scene.lane.waiting.is_empty(), state[0] == 9, "{state:?}");
     }
 }
@@ -80,10 +82,11 @@ fn a_datagram_in_which_nothing_had_room_and_that_is_not_sent_leaves_nothing_behi
 
 #[test]
 fn what_has_no_room_waits_on_and_keeps_its_place_in_the_ranking() {
-    let (mut scene, mut dice, mut urgency) = (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Urgency::default());
+    let (mut scene, mut dice, mut prioritizer) =
+        (Scene::of(&Schema::of::<Float>(), MANY), Dice(1), Prioritizer::default());
     let mut ranked = Vec::new();
     tell_state(&mut scene, &mut dice, [1, 10], |lane, _, of| {
-        lane.rank(of, &mut urgency, 1000);
+        lane.rank(of, &mut prioritizer, 1000);
         ranked.clone_from(&lane.waiting.ranking_of_all().1.slots);
     });
     let (waiting, ranking) = scene.lane.waiting.ranking_of_all();
@@ -98,11 +101,11 @@ fn of_rows_that_are_longer_than_was_thought_the_ones_without_room_keep_their_ord
     let order: Vec<u32> = (0..count).map(|nth| 1_200 * (7 * nth % count)).collect();
     let mut passed_over_max = 0;
     for bits_max in (1_000..2_000).step_by(40) {
-        let (mut scene, mut dice, mut urgency) =
-            (Scene::of(&Schema::of::<Float>(), sparse), Dice(1), Urgency::default());
+        let (mut scene, mut dice, mut prioritizer) =
+            (Scene::of(&Schema::of::<Float>(), sparse), Dice(1), Prioritizer::default());
         tell_state(&mut scene, &mut dice, [1, bits_max], |lane, _, of| {
             (0..sparse.rows.into()).filter(|slot| !order.contains(slot)).for_each(|slot| lane.waiting.remove(slot));
-            lane.rank(of, &mut urgency, 1000);
+            lane.rank(of, &mut prioritizer, 1000);
             lane.waiting.ranking_of_all().1.slots = order.clone();
         });
         let (waiting, ranking) = scene.lane.waiting.ranking_of_all();

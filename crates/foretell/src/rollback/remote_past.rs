@@ -5,7 +5,7 @@ use crate::world::{AnyRow, ComponentId, Owned, Past, PredictionSet, Row, RowKey,
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
-pub(super) struct OthersPast<'a> {
+pub(super) struct RemotePast<'a> {
     pub proxies: &'a Rows,
     /// What the world has published.
     pub published: &'a Rows,
@@ -13,7 +13,7 @@ pub(super) struct OthersPast<'a> {
     pub schema: &'a Schema,
 }
 
-impl<'a> OthersPast<'a> {
+impl<'a> RemotePast<'a> {
     /// A row of the world's that is predicted.
     fn predicted(&self, component: ComponentId, place: usize) -> Option<Row<'a>> {
         let row = self.published.component_row(component, place)?;
@@ -22,7 +22,7 @@ impl<'a> OthersPast<'a> {
     }
 }
 
-impl Past for OthersPast<'_> {
+impl Past for RemotePast<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }
@@ -50,17 +50,17 @@ mod tests {
     use super::*;
     use crate::rollback::test_world::{ME, MINE, Marble, Marbles, THEIRS, rows};
     use crate::time::{Tick, TickRate};
-    use crate::world::{Entity, Lookback, PlayerId, Side, Simulate, Step, World};
+    use crate::world::{Entity, PlayerId, RewindMoment, Side, Simulate, Step, World};
     use alloc::vec::Vec;
 
     fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {
         let (proxies, published) = (rows(&[(THEIRS, 5)]), rows(&[(MINE, 1), (THEIRS, 9)]));
         let schema = Marbles::schema();
-        let others = OthersPast { proxies: &proxies, published: &published, predicted, schema: &schema };
+        let others = RemotePast { proxies: &proxies, published: &published, predicted, schema: &schema };
         let step = Step::<<Marbles as Simulate>::Input>::new(Tick::new(3), TickRate::default(), Side::Client(ME), &[]);
         let step = step.looking_back(&others, &[]);
         let past = step.rewound(player);
-        assert_eq!(past.lookback(), Lookback::trusted(player, None, Tick::new(3)));
+        assert_eq!(past.rewind(), RewindMoment::trusted(player, None, Tick::new(3)));
         let found: Vec<_> = past.states::<Marble>().map(|(of, marble)| (of, marble.at)).collect();
         let of = |entity: Entity| past.get::<Marble>(entity).map(|marble| marble.at);
         assert!(found.iter().all(|(owned, at)| of(owned.entity) == Some(*at)));

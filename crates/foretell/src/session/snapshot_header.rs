@@ -1,4 +1,4 @@
-//! The head of a snapshot: what a server tells a client besides the state. Its parts, in the order in which they travel.
+//! The header of a snapshot: what a server tells a client besides the state. Its parts, in the order in which they travel.
 
 use super::authority_codec::{ANSWERS_MAX, Answer};
 use super::baseline_ref::BaselineRef;
@@ -8,19 +8,19 @@ use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
 use alloc::vec::Vec;
 
-/// How many ranges of substituted inputs one head may name.
+/// How many ranges of substituted inputs one header may name.
 pub(crate) const RANGES_MAX: usize = 64;
-/// How many late messages one head may name.
+/// How many late messages one header may name.
 pub(crate) const LATE_MESSAGES_MAX: usize = 16;
-/// How many arrivals one head may tell of; of more the newest are told.
+/// How many arrivals one header may tell of; of more the newest are told.
 pub(crate) const ARRIVALS_MAX: usize = 64;
-/// How many canonical ticks one head may name: those of more than the 2 s that a client compares.
+/// How many canonical ticks one header may name: those of more than the 2 s that a client compares.
 pub(crate) const CANONICAL_MAX: usize = 8;
 
-/// Server to client: the head of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
+/// Server to client: the header of a datagram that holds a snapshot or a part of one. The rows follow, each after a bit 1,
 /// and then a bit 0; and the news likewise.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct SnapshotHead {
+pub(crate) struct SnapshotHeader {
     /// How many parts there are, less one. Written as 0, and set when all parts are written.
     pub last_part: u8,
     /// Which part of the snapshot this is, from 0.
@@ -46,7 +46,7 @@ pub(crate) struct SnapshotHead {
     pub baseline: Option<BaselineRef>,
 }
 
-impl SnapshotHead {
+impl SnapshotHeader {
     /// Sets the number of the last part in a datagram that was written with 0: bits 3 to 5 of its first byte.
     pub(crate) fn set_last_part(datagram: &mut [u8], last_part: u8) {
         datagram[0] |= last_part << 3;
@@ -92,7 +92,7 @@ impl SnapshotTiming {
     }
 
     /// The server's clock when the newest of the client's datagrams came, and when this was sent; `None` where a server was so
-    /// far behind, or heard nothing for so long, that the head can't say.
+    /// far behind, or heard nothing for so long, that the header can't say.
     pub(crate) fn held(&self, tick: Tick, rate: TickRate) -> Option<(TickTime, TickTime)> {
         let (_, ago) = self.heard.filter(|(_, ago)| *ago < u16::MAX)?;
         let sent = self.sent(tick);

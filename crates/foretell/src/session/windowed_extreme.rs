@@ -5,7 +5,7 @@ use core::time::Duration;
 
 /// Two windows, the one that goes on and the one before it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RecentExtreme<T> {
+pub(crate) struct WindowedExtreme<T> {
     pick: fn(T, T) -> T,
     window: Duration,
     of: Option<T>,
@@ -13,10 +13,10 @@ pub(crate) struct RecentExtreme<T> {
     since: Instant,
 }
 
-impl<T: Copy> RecentExtreme<T> {
+impl<T: Copy> WindowedExtreme<T> {
     /// `pick` tells which of two values counts.
-    pub(crate) fn new(window: Duration, pick: fn(T, T) -> T) -> RecentExtreme<T> {
-        RecentExtreme { pick, window, of: None, of_before: None, since: Instant::ZERO }
+    pub(crate) fn new(window: Duration, pick: fn(T, T) -> T) -> WindowedExtreme<T> {
+        WindowedExtreme { pick, window, of: None, of_before: None, since: Instant::ZERO }
     }
 
     pub(crate) fn note(&mut self, value: T, now: Instant) {
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn an_extreme_is_forgotten_after_one_to_two_windows_and_at_once_where_another_is_set() {
         let at = |ms: u64| Instant::from_micros(ms * 1000);
-        let mut least = RecentExtreme::new(Duration::from_secs(1), u32::min);
+        let mut least = WindowedExtreme::new(Duration::from_secs(1), u32::min);
         assert_eq!(least.get(), None);
         let found = [(5, 0), (7, 900), (8, 1000), (9, 1900), (9, 2000)].map(|(value, ms)| {
             least.note(value, at(ms));

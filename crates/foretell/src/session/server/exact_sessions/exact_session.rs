@@ -7,7 +7,7 @@ use crate::session::datagram::NAMED_TICKS_BACK;
 use crate::session::row_codec::proof_of;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::Form;
-use crate::session::snapshot_head::{CANONICAL_MAX, ExactReport};
+use crate::session::snapshot_header::{CANONICAL_MAX, ExactReport};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, Rows, Seat};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -164,7 +164,7 @@ impl ExactSession {
         }
     }
 
-    /// Writes into the head of a snapshot of `tick` what a client that has the state `known` may not know.
+    /// Writes into the header of a snapshot of `tick` what a client that has the state `known` may not know.
     pub(crate) fn tell(&self, tick: Tick, known: Option<Tick>, report: &mut ExactReport) {
         let untold = self.canonical.iter().filter(|canonical| Some(**canonical) > known);
         report.canonical.clear();

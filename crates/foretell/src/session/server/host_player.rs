@@ -3,13 +3,13 @@
 
 use super::authoritative_state::AuthoritativeState;
 use super::authority::SharedMode;
-pub(in crate::session) use super::replication::HostSight;
+pub(in crate::session) use super::replication::HostView;
 use super::replication::{InterestSettings, LocalLook};
 use crate::time::{Tick, TickTime};
 use crate::world::{Effect, Entity, PlayerId, Rows, StepOutput};
 
 /// What a server asks and tells while it updates.
-pub(in crate::session) trait LocalTurn<I> {
+pub(in crate::session) trait HostPlayer<I> {
     /// Who it is.
     fn player(&self) -> PlayerId;
 
@@ -45,7 +45,7 @@ impl LocalStep<'_> {
     }
 
     /// What of that state the player sees: as much as a client of theirs would be told.
-    pub fn look(&self, sight: &mut HostSight, into: &mut Rows) {
+    pub fn look(&self, sight: &mut HostView, into: &mut Rows) {
         let LocalStep { player, tick, state, authority, interest_settings: settings, .. } = *self;
         sight.look(player, LocalLook { tick, state, authority, settings }, into);
     }

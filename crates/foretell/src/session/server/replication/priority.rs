@@ -19,7 +19,7 @@ const CUTOFF_PART: f32 = 0.75;
 pub(super) struct Ranking {
     /// What is told first stands last.
     pub slots: Vec<u32>,
-    /// From which urgency on rows were looked at, so that mostly most need not be: they were not urgent enough for the last state, and
+    /// From which priority on rows were looked at, so that mostly most need not be: they were not urgent enough for the last state, and
     /// are not yet. Where too few are as urgent, all are looked at.
     cutoff: f32,
 }
@@ -29,10 +29,10 @@ type Block<T> = [T; BLOCK as usize];
 
 /// Where the own entities of a client are, and the order that follows. Its memory is used again.
 #[derive(Default)]
-pub(super) struct Urgency {
+pub(super) struct Prioritizer {
     positions: SlotPositions,
     own: Vec<[f64; 3]>,
-    /// By urgency, and of what is as urgent what has the higher number first.
+    /// By priority, and of what is as urgent what has the higher number first.
     ranked: Vec<RankingKey>,
 }
 
@@ -56,7 +56,7 @@ impl Claims<'_> {
     }
 }
 
-impl Urgency {
+impl Prioritizer {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
     /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often.
@@ -82,13 +82,13 @@ impl Urgency {
         self.ranked.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let ages = claims.ages(first, of);
-            let urgency = match of.limits {
-                Some(limits) => urgency(&ages, limits.interest.importance(first)),
-                None => urgency(&ages, &self.importance(first)),
+            let priority = match of.limits {
+                Some(limits) => priority(&ages, limits.interest.importance(first)),
+                None => priority(&ages, &self.importance(first)),
             };
             // What is not a number is as urgent as anything.
-            let chosen = waiting & !which(&urgency, |urgency| urgency < cutoff);
-            let rank = |nth: u32| RankingKey::new(single(urgency[nth as usize].into()), !(first + nth));
+            let chosen = waiting & !which(&priority, |priority| priority < cutoff);
+            let rank = |nth: u32| RankingKey::new(single(priority[nth as usize].into()), !(first + nth));
             self.ranked.extend(of_block(chosen).map(rank));
         }
     }
@@ -98,7 +98,7 @@ impl Urgency {
         if of.limits.is_some() {
             return;
         }
-        let Urgency { positions, own, .. } = self;
+        let Prioritizer { positions, own, .. } = self;
         positions.update(of.state, of.tick);
         own.clear();
         let versions = of.state.versions();
@@ -134,13 +134,13 @@ impl Urgency {
 
 /// How urgent the rows of a block are, by for how many ticks each has not been told, and how much it matters.
 #[inline]
-fn urgency(ages: &Block<f32>, importance: &Block<f32>) -> Block<f32> {
-    let mut urgency = [0.0; BLOCK as usize];
-    for (urgency, (age, importance)) in urgency.iter_mut().zip(ages.iter().zip(importance)) {
+fn priority(ages: &Block<f32>, importance: &Block<f32>) -> Block<f32> {
+    let mut priority = [0.0; BLOCK as usize];
+    for (priority, (age, importance)) in priority.iter_mut().zip(ages.iter().zip(importance)) {
         let old = age * (1.0 / OLD_TICKS);
-        *urgency = age * (1.0 + old * old * old * old) * importance;
+        *priority = age * (1.0 + old * old * old * old) * importance;
     }
-    urgency
+    priority
 }
 
 /// Of which values of a block something is so; the lowest bit is the first.
@@ -219,7 +219,7 @@ mod tests {
         let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given };
-        Urgency::default().rank(&of, claims, most, &mut ranking);
+        Prioritizer::default().rank(&of, claims, most, &mut ranking);
         let slots = ranking.slots;
         let first = slots.len() - most.min(slots.len());
         slots[first..].iter().filter_map(|slot| Some(rows.name(*slot)?.key.entity.counter())).collect()
@@ -253,12 +253,12 @@ mod tests {
     }
 
     /// How it is after a look at where everything is.
-    fn look_at(state: &AuthoritativeState) -> Urgency {
+    fn look_at(state: &AuthoritativeState) -> Prioritizer {
         let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
         let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
-        let mut urgency = Urgency::default();
-        urgency.look(&of);
-        urgency
+        let mut prioritizer = Prioritizer::default();
+        prioritizer.look(&of);
+        prioritizer
     }
 
     #[derive(State, Clone, Copy)]
@@ -279,10 +279,13 @@ mod tests {
         let on = Below { of: key(1).entity };
         [(0, ME), (2, PlayerId::SERVER)].into_iter().for_each(|(nth, owner)| rows.set(of(nth, owner), &on));
         state.settle(Tick::new(1));
-        let urgency = look_at(&state);
+        let prioritizer = look_at(&state);
         let slots = [1, 2].map(|nth| state.rows().of(key(nth).entity)).into_iter().flatten();
         let slots = slots.map(|row| state.versions().get(row.key()).expect("it is there").slot);
-        assert_eq!(slots.map(|slot| urgency.importance(0)[slot as usize]).collect::<Vec<_>>(), [importance(0.0); 3]);
+        assert_eq!(
+            slots.map(|slot| prioritizer.importance(0)[slot as usize]).collect::<Vec<_>>(),
+            [importance(0.0); 3]
+        );
     }
 
     #[derive(State, Clone, Copy)]
@@ -310,9 +313,9 @@ mod tests {
         rows.set(hidden, &Camp { at: [500.0, 0.0] });
         rows.set(hidden, &Health { left: 1 });
         state.settle(Tick::new(1));
-        let urgency = look_at(&state);
-        assert_eq!(urgency.own, [[0.0; 3]]);
-        let of_row = |row: Row<'_>| urgency.importance(0)[state.versions().get(row.key()).unwrap().slot as usize];
+        let prioritizer = look_at(&state);
+        assert_eq!(prioritizer.own, [[0.0; 3]]);
+        let of_row = |row: Row<'_>| prioritizer.importance(0)[state.versions().get(row.key()).unwrap().slot as usize];
         let of_entity = |nth: u16| state.rows().of(key(nth).entity).map(of_row).collect::<Vec<_>>();
         for (nth, away) in [(1, 8.0_f32), (2, 80.0)] {
             assert_eq!(of_entity(nth), [importance(away * away); 2]);

@@ -3,9 +3,9 @@
 use crate::session::ack_bits::AckBits;
 use crate::wire::{BitReader, Malformed, Stream};
 
-/// Both ways: the head of a datagram of messages. Then come the pieces, each after a bit 1, and a bit 0.
+/// Both ways: the header of a datagram of messages. Then come the fragments, each after a bit 1, and a bit 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct MessagesHead {
+pub(crate) struct MessagesHeader {
     pub ticket: u8,
     /// The tick in which the client's session began: what was sent to an earlier one of the same player, or by it, is none of this
     /// one's.
@@ -16,25 +16,25 @@ pub(crate) struct MessagesHead {
     pub number: Option<u16>,
 }
 
-/// A datagram of messages whose head has been read.
+/// A datagram of messages whose header has been read.
 #[derive(Clone, Debug)]
 pub(crate) struct MessagesDatagram<'a> {
-    pub head: MessagesHead,
+    pub header: MessagesHeader,
     /// How many bytes all of it has.
     pub bytes: usize,
-    pub pieces: BitReader<'a>,
+    pub fragments: BitReader<'a>,
 }
 
 impl<'a> MessagesDatagram<'a> {
-    /// Reads the head, after the kind of the datagram.
-    pub(crate) fn read(mut pieces: BitReader<'a>) -> Result<MessagesDatagram<'a>, Malformed> {
-        let (bytes, mut head) = (pieces.left().div_ceil(8), MessagesHead::default());
-        head.stream(&mut pieces)?;
-        Ok(MessagesDatagram { head, bytes, pieces })
+    /// Reads the header, after the kind of the datagram.
+    pub(crate) fn read(mut fragments: BitReader<'a>) -> Result<MessagesDatagram<'a>, Malformed> {
+        let (bytes, mut header) = (fragments.left().div_ceil(8), MessagesHeader::default());
+        header.stream(&mut fragments)?;
+        Ok(MessagesDatagram { header, bytes, fragments })
     }
 }
 
-impl MessagesHead {
+impl MessagesHeader {
     pub(crate) fn stream(&mut self, stream: &mut impl Stream) -> Result<(), Malformed> {
         stream.u8(&mut self.ticket)?;
         stream.u32(&mut self.opening)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a player is judged by another moment than its client has said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
-pub enum LookbackBound {
+pub enum RewindBound {
     /// It is judged by that moment.
     Claim,
     /// Nothing was said, as no others were shown or the input is none of the client's; or a moment that is yet to come. It is judged
@@ -22,7 +22,7 @@ pub enum LookbackBound {
 
 /// Which moment a player is judged by in a step.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Lookback {
+pub struct RewindMoment {
     /// Whom.
     pub player: PlayerId,
     /// What the client was showing of others when the input was made, as it says, in ticks of the server.
@@ -30,14 +30,14 @@ pub struct Lookback {
     /// The moment that counts.
     pub used: TickTime,
     /// Why that one.
-    pub bound: LookbackBound,
+    pub bound: RewindBound,
 }
 
-impl Lookback {
+impl RewindMoment {
     /// As it is claimed, and the present where nothing is: where nobody has to be distrusted.
-    pub(crate) fn trusted(player: PlayerId, claimed: Option<TickTime>, tick: Tick) -> Lookback {
-        let bound = if claimed.is_some() { LookbackBound::Claim } else { LookbackBound::Present };
-        Lookback { player, claimed, used: claimed.unwrap_or(TickTime::start_of(tick)), bound }
+    pub(crate) fn trusted(player: PlayerId, claimed: Option<TickTime>, tick: Tick) -> RewindMoment {
+        let bound = if claimed.is_some() { RewindBound::Claim } else { RewindBound::Present };
+        RewindMoment { player, claimed, used: claimed.unwrap_or(TickTime::start_of(tick)), bound }
     }
 
     /// How far back it is from the step of `tick`, in ticks; not below 0.
@@ -51,7 +51,7 @@ impl Lookback {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Hit {
     /// Which moment the player was judged by.
-    pub lookback: Lookback,
+    pub rewind: RewindMoment,
     pub victim: Owned,
     /// How far from where it was judged the player may have been shown it, in metres.
     pub error_m: f64,

@@ -4,16 +4,16 @@ use crate::time::Tick;
 
 /// A state, or none, which is before all states; or that in which a row was told last, where it has rested since.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(super) struct MaybeTick(pub u32);
+pub(super) struct OptionalTick(pub u32);
 
-impl MaybeTick {
-    pub const NONE: MaybeTick = MaybeTick(0);
+impl OptionalTick {
+    pub const NONE: OptionalTick = OptionalTick(0);
     /// The one in which a row was told last, whichever that is, where it has rested since.
-    pub const RESTED: MaybeTick = MaybeTick(u32::MAX);
+    pub const RESTED: OptionalTick = OptionalTick(u32::MAX);
 
     /// The last two ticks of all are taken for the one before them.
-    pub fn some(tick: Tick) -> MaybeTick {
-        MaybeTick(tick.get().saturating_add(1).min(u32::MAX - 1))
+    pub fn some(tick: Tick) -> OptionalTick {
+        OptionalTick(tick.get().saturating_add(1).min(u32::MAX - 1))
     }
 
     pub fn get(self) -> Option<Tick> {

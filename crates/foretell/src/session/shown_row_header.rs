@@ -29,12 +29,12 @@ pub(crate) enum RecordKind {
 
 /// What stands before a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct RecordHead {
+pub(crate) struct RecordHeader {
     pub slot: u32,
     pub kind: RecordKind,
 }
 
-impl RecordHead {
+impl RecordHeader {
     /// How many bits it mostly takes at most, with the one that says that there is one.
     pub(crate) fn bits_usual(&self, codec: &RowCodec) -> usize {
         let named = self.name_bits(codec);
@@ -118,12 +118,12 @@ impl RecordsBefore {
 
     /// How the next record begins.
     #[inline]
-    pub(crate) fn first_bits(&self, head: &RecordHead) -> FirstBits {
-        let slot = match head.slot.checked_sub(self.next) {
+    pub(crate) fn first_bits(&self, header: &RecordHeader) -> FirstBits {
+        let slot = match header.slot.checked_sub(self.next) {
             Some(0) => FirstBits::RECORD.and(1, 1),
-            gap => FirstBits::of_gap(head.slot, gap),
+            gap => FirstBits::of_gap(header.slot, gap),
         };
-        match head.kind {
+        match header.kind {
             RecordKind::Against { age_ticks: 0 } => slot.and(0b10, 2),
             RecordKind::Against { age_ticks } if age_ticks == self.age_ticks => slot.and(0b11, 2),
             RecordKind::Against { age_ticks } => slot.and(0b01 | u64::from(age_ticks) << 2, 2 + AGE_BITS),
@@ -134,10 +134,16 @@ impl RecordsBefore {
 
     /// Writes all of a record that stands before its row, which begins so.
     #[inline]
-    pub(crate) fn write(&mut self, head: &RecordHead, first: FirstBits, to: &mut BitBatch<'_, '_>, codec: &RowCodec) {
+    pub(crate) fn write(
+        &mut self,
+        header: &RecordHeader,
+        first: FirstBits,
+        to: &mut BitBatch<'_, '_>,
+        codec: &RowCodec,
+    ) {
         first.write(to);
-        self.note(head);
-        if let RecordKind::Named { key, owner } = head.kind {
+        self.note(header);
+        if let RecordKind::Named { key, owner } = header.kind {
             let is_given = owner != key.entity.spawned_for();
             to.write_with(|writer| {
                 codec.write_key(writer, key);
@@ -151,16 +157,16 @@ impl RecordsBefore {
 
     /// This one stands before the next.
     #[inline]
-    pub(crate) fn note(&mut self, head: &RecordHead) {
-        self.next = head.slot + 1;
-        if let RecordKind::Against { age_ticks: age_ticks @ 1.. } = head.kind {
+    pub(crate) fn note(&mut self, header: &RecordHeader) {
+        self.next = header.slot + 1;
+        if let RecordKind::Against { age_ticks: age_ticks @ 1.. } = header.kind {
             self.age_ticks = age_ticks;
         }
     }
 
     /// The inverse of [`write`](RecordsBefore::write).
     #[expect(clippy::cast_possible_truncation, reason = "few bits")]
-    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>, codec: &RowCodec) -> Result<RecordHead, Malformed> {
+    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>, codec: &RowCodec) -> Result<RecordHeader, Malformed> {
         let slot = self.read_slot(reader)?;
         let kind = match reader.take(2)? {
             0b11 => RecordKind::Against { age_ticks: self.age_ticks },
@@ -179,7 +185,7 @@ impl RecordsBefore {
                 RecordKind::Named { key, owner }
             }
         };
-        Ok(RecordHead { slot, kind })
+        Ok(RecordHeader { slot, kind })
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "few bits")]
@@ -212,7 +218,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    fn head() -> impl Strategy<Value = RecordHead> {
+    fn header() -> impl Strategy<Value = RecordHeader> {
         let slot = prop_oneof![0..5_u32, 0..200_u32, 0..2_000_u32, 0..SLOTS_MAX];
         let entity = (any::<u16>(), any::<u32>(), any::<u16>());
         let named = (entity, any::<u16>()).prop_map(|((player, tick, counter), owner)| {
@@ -220,33 +226,34 @@ mod tests {
             RecordKind::Named { key: test_states::key(SHIP, entity), owner: PlayerId::new(owner) }
         });
         let against = (0..64_u32).prop_map(|age_ticks| RecordKind::Against { age_ticks });
-        (slot, prop_oneof![against, Just(RecordKind::Whole), named]).prop_map(|(slot, kind)| RecordHead { slot, kind })
+        (slot, prop_oneof![against, Just(RecordKind::Whole), named])
+            .prop_map(|(slot, kind)| RecordHeader { slot, kind })
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read_in_any_order_and_neighbours_take_four_bits(
-            heads in prop::collection::vec(head(), 0..50),
+            headers in prop::collection::vec(header(), 0..50),
         ) {
             let codec = RowCodec::new(&test_states::schema());
             let mut bytes = Vec::new();
             let mut writer = BitWriter::new(&mut bytes);
             let (mut joined, mut before) = (BitBatch::new(&mut writer), RecordsBefore::NONE);
-            for head in &heads {
+            for header in &headers {
                 let (len, previous) = (joined.bit_len(), before);
-                let first = before.first_bits(head);
-                before.write(head, first, &mut joined, &codec);
+                let first = before.first_bits(header);
+                before.write(header, first, &mut joined, &codec);
                 let bits = joined.bit_len() - len;
-                prop_assert_eq!(head.bits(first, &codec), bits);
-                if head.slot == previous.next && head.kind == (RecordKind::Against { age_ticks: previous.age_ticks }) {
+                prop_assert_eq!(header.bits(first, &codec), bits);
+                if header.slot == previous.next && header.kind == (RecordKind::Against { age_ticks: previous.age_ticks }) {
                     prop_assert_eq!(bits, 4);
                 }
             }
             joined.finish();
             let (mut reader, mut before) = (BitReader::new(&bytes), RecordsBefore::NONE);
-            for head in &heads {
+            for header in &headers {
                 prop_assert_eq!(reader.take(1), Ok(1));
-                prop_assert_eq!(before.read(&mut reader, &codec), Ok(*head));
+                prop_assert_eq!(before.read(&mut reader, &codec), Ok(*header));
             }
             reader.finish().expect("nothing is left");
         }

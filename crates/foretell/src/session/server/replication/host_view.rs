@@ -21,7 +21,7 @@ pub(in crate::session::server) struct LocalLook<'a> {
 }
 
 /// The eyes of a player who sits at the server. Its memory is used again.
-pub(in crate::session) struct HostSight {
+pub(in crate::session) struct HostView {
     grid: EntityGrid,
     interest: InterestQuery,
     /// What was in view in the state before, where not everything is.
@@ -32,9 +32,9 @@ pub(in crate::session) struct HostSight {
     places: Vec<usize>,
 }
 
-impl HostSight {
-    pub fn new() -> HostSight {
-        HostSight {
+impl HostView {
+    pub fn new() -> HostView {
+        HostView {
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
             view: EntitiesInView::of_nothing(),
@@ -62,7 +62,7 @@ impl HostSight {
 
     fn look_around(&mut self, player: PlayerId, at: LocalLook<'_>) {
         let LocalLook { tick, state, authority, settings } = at;
-        let HostSight { grid, interest, view, of, .. } = self;
+        let HostView { grid, interest, view, of, .. } = self;
         let since = core::mem::replace(of, tick);
         let versions = state.versions().versions().iter().enumerate();
         let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);

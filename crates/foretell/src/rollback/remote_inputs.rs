@@ -32,7 +32,7 @@ struct PlayerInputs<I> {
 
 /// The inputs of other players as far as they are known. Ascending by player.
 #[derive(Clone, Debug)]
-pub(super) struct OthersInputs<I> {
+pub(super) struct RemoteInputs<I> {
     players: Vec<PlayerInputs<I>>,
     /// How many ticks before the present are remembered of each player.
     horizon: u32,
@@ -40,10 +40,10 @@ pub(super) struct OthersInputs<I> {
     decay_ticks: u32,
 }
 
-impl<I: Input> OthersInputs<I> {
+impl<I: Input> RemoteInputs<I> {
     /// None yet; those of `horizon` ticks are remembered.
-    pub(super) fn new(horizon: u32, rate: TickRate) -> OthersInputs<I> {
-        OthersInputs { players: Vec::new(), horizon, decay_ticks: rate.ticks_in(GUESS_DECAYS_IN).max(1) }
+    pub(super) fn new(horizon: u32, rate: TickRate) -> RemoteInputs<I> {
+        RemoteInputs { players: Vec::new(), horizon, decay_ticks: rate.ticks_in(GUESS_DECAYS_IN).max(1) }
     }
 
     /// Remembers what was told of `player`, when the newest state is `present`. Ticks that no one asks for any more, or
@@ -138,15 +138,15 @@ mod tests {
         RelayedInput { input: Some(Push::of(force)), status: InputStatus::Received }
     }
 
-    fn relayed(told: &[(u32, RelayedInput<Push>)]) -> OthersInputs<Push> {
+    fn relayed(told: &[(u32, RelayedInput<Push>)]) -> RemoteInputs<Push> {
         // Ten ticks in 150 ms.
-        let mut relayed = OthersInputs::new(64, TickRate::hz(70));
+        let mut relayed = RemoteInputs::new(64, TickRate::hz(70));
         let told = told.iter().map(|(tick, told)| (Tick::new(*tick), *told));
         relayed.tell(Tick::new(100), THEM, Tick::new(108), told);
         relayed
     }
 
-    fn at(relayed: &OthersInputs<Push>, tick: u32) -> Option<(i32, InputStatus)> {
+    fn at(relayed: &RemoteInputs<Push>, tick: u32) -> Option<(i32, InputStatus)> {
         relayed.input(THEM, Tick::new(tick)).map(|input| (input.input.force, input.status))
     }
 

@@ -1,11 +1,11 @@
 //! What a datagram is about, for who looks on from outside: a lab, a test, a tool, a transport that knows who may say hello.
 //!
-//! Reads heads alone; neither end of a session needs it.
+//! Reads headers alone; neither end of a session needs it.
 
-use super::datagram::{DatagramKind, InputHead, ShownHead};
+use super::datagram::{DatagramKind, InputHeader, ShownHeader};
 use super::handshake_messages::Hello;
 use super::refusal_message::Refused;
-use super::snapshot_head::SnapshotHead;
+use super::snapshot_header::SnapshotHeader;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 use crate::world::Refusal;
@@ -42,26 +42,26 @@ pub enum Inspected {
 /// Looks into a datagram of a session whose ticks are near `anchor`: within 2^15 of it.
 ///
 /// # Errors
-/// [`Malformed`] when its head is not one of this protocol. What follows the head is not read.
+/// [`Malformed`] when its header is not one of this protocol. What follows the header is not read.
 pub fn inspect(datagram: &[u8], anchor: Tick) -> Result<Inspected, Malformed> {
     let mut reader = BitReader::new(datagram);
     let widen = |low: u16| Tick::widen(u32::from(low), 16, anchor);
     Ok(match DatagramKind::read(&mut reader)? {
         DatagramKind::Inputs => {
-            let mut head = InputHead::default();
-            head.stream(&mut reader)?;
-            let newest = widen(head.newest);
-            Inspected::Inputs { first: newest.next().back(head.count).unwrap_or_default(), newest }
+            let mut header = InputHeader::default();
+            header.stream(&mut reader)?;
+            let newest = widen(header.newest);
+            Inspected::Inputs { first: newest.next().back(header.count).unwrap_or_default(), newest }
         }
         DatagramKind::Snapshot => {
-            let mut head = SnapshotHead::default();
-            head.stream(&mut reader)?;
-            Inspected::Snapshot { tick: widen(head.timing.tick) }
+            let mut header = SnapshotHeader::default();
+            header.stream(&mut reader)?;
+            Inspected::Snapshot { tick: widen(header.timing.tick) }
         }
         DatagramKind::Shown => {
-            let mut head = ShownHead::default();
-            head.stream(&mut reader)?;
-            Inspected::Snapshot { tick: widen(head.tick) }
+            let mut header = ShownHeader::default();
+            header.stream(&mut reader)?;
+            Inspected::Snapshot { tick: widen(header.tick) }
         }
         DatagramKind::Hello => {
             let mut hello = Hello::default();

@@ -1,49 +1,49 @@
-//! A message, or a piece of one that does not fit into a datagram, as it stands in a datagram.
+//! A message, or a fragment of one that does not fit into a datagram, as it stands in a datagram.
 
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::Messages;
 use alloc::vec::Vec;
 
-/// How many bytes of a message one piece has: with all that may stand before it, it fits into a datagram.
-pub(super) const PIECE_BYTES: usize = 960;
+/// How many bytes of a message one fragment has: with all that may stand before it, it fits into a datagram.
+pub(super) const FRAGMENT_BYTES: usize = 960;
 /// How many consecutive numbers the messages of a kind may have that are under way at once.
 pub(super) const WINDOW: u16 = 256;
 
-/// Which piece of which message.
+/// Which fragment of which message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct PieceName {
+pub(super) struct FragmentName {
     /// The number of its kind.
     pub kind: usize,
     /// Of the message among those of its kind.
     pub number: u16,
-    /// Of the piece in the message.
+    /// Of the fragment in the message.
     pub index: u32,
 }
 
-/// A piece that has come.
+/// A fragment that has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Piece {
-    pub name: PieceName,
+pub(super) struct Fragment {
+    pub name: FragmentName,
     /// How many bytes the message has.
     pub total: usize,
     pub bytes: Vec<u8>,
 }
 
-/// How many pieces a message of `total` bytes has.
-pub(super) fn pieces_of(total: usize) -> usize {
-    total.div_ceil(PIECE_BYTES).max(1)
+/// How many fragments a message of `total` bytes has.
+pub(super) fn fragments_of(total: usize) -> usize {
+    total.div_ceil(FRAGMENT_BYTES).max(1)
 }
 
-/// The bytes of a message that one of its pieces has.
-pub(super) fn piece_range(total: usize, index: u32) -> core::ops::Range<usize> {
-    let start = (index as usize).saturating_mul(PIECE_BYTES);
-    start..(start + PIECE_BYTES).min(total)
+/// The bytes of a message that one of its fragments has.
+pub(super) fn fragment_range(total: usize, index: u32) -> core::ops::Range<usize> {
+    let start = (index as usize).saturating_mul(FRAGMENT_BYTES);
+    start..(start + FRAGMENT_BYTES).min(total)
 }
 
-/// Streams what stands before the bytes. Reading, it is checked that there may be such a piece.
-fn stream_head(
+/// Streams what stands before the bytes. Reading, it is checked that there may be such a fragment.
+fn stream_header(
     stream: &mut impl Stream,
-    name: &mut PieceName,
+    name: &mut FragmentName,
     total: &mut usize,
     messages: &Messages,
 ) -> Result<(), Malformed> {
@@ -58,29 +58,29 @@ fn stream_head(
         return Err(Malformed::OutOfRange("length of a message"));
     }
     *total = length as usize;
-    if pieces_of(*total) > 1 {
+    if fragments_of(*total) > 1 {
         stream.small(&mut name.index)?;
     } else {
         name.index = 0;
     }
-    if name.index as usize >= pieces_of(*total) {
-        return Err(Malformed::OutOfRange("piece of a message"));
+    if name.index as usize >= fragments_of(*total) {
+        return Err(Malformed::OutOfRange("fragment of a message"));
     }
     Ok(())
 }
 
-/// How many bytes a piece takes in a datagram, at most.
-pub(super) fn piece_bytes_max(total: usize, index: u32) -> usize {
+/// How many bytes a fragment takes in a datagram, at most.
+pub(super) fn fragment_bytes_max(total: usize, index: u32) -> usize {
     // Kind, number, length and index, and the bit before it.
     const HEAD_BYTES_MAX: usize = 14;
-    piece_range(total, index).len() + HEAD_BYTES_MAX
+    fragment_range(total, index).len() + HEAD_BYTES_MAX
 }
 
-/// Writes a piece of a message.
-pub(super) fn write_piece(writer: &mut BitWriter<'_>, name: PieceName, message: &[u8], messages: &Messages) {
+/// Writes a fragment of a message.
+pub(super) fn write_fragment(writer: &mut BitWriter<'_>, name: FragmentName, message: &[u8], messages: &Messages) {
     let (mut name, mut total) = (name, message.len());
-    stream_head(writer, &mut name, &mut total, messages).expect("what is sent is within the bounds");
-    write_bytes(writer, &message[piece_range(total, name.index)]);
+    stream_header(writer, &mut name, &mut total, messages).expect("what is sent is within the bounds");
+    write_bytes(writer, &message[fragment_range(total, name.index)]);
 }
 
 /// Writes bytes whose number is known.
@@ -107,10 +107,10 @@ pub(crate) fn read_bytes(reader: &mut BitReader<'_>, length: usize) -> Result<Ve
     Ok(bytes)
 }
 
-/// Reads what [`write_piece`] has written.
-pub(super) fn read_piece(reader: &mut BitReader<'_>, messages: &Messages) -> Result<Piece, Malformed> {
-    let (mut name, mut total) = (PieceName::default(), 0);
-    stream_head(reader, &mut name, &mut total, messages)?;
-    let bytes = read_bytes(reader, piece_range(total, name.index).len())?;
-    Ok(Piece { name, total, bytes })
+/// Reads what [`write_fragment`] has written.
+pub(super) fn read_fragment(reader: &mut BitReader<'_>, messages: &Messages) -> Result<Fragment, Malformed> {
+    let (mut name, mut total) = (FragmentName::default(), 0);
+    stream_header(reader, &mut name, &mut total, messages)?;
+    let bytes = read_bytes(reader, fragment_range(total, name.index).len())?;
+    Ok(Fragment { name, total, bytes })
 }
