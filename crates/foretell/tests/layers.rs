@@ -79,7 +79,7 @@ const FOLDERS: [Folder; 14] = [
             &[
                 "admission",
                 "inputs",
-                "parents",
+                "hierarchy",
                 "rewind_table",
                 "peer_acks",
                 "row_versions",
@@ -93,7 +93,7 @@ const FOLDERS: [Folder; 14] = [
             &["authority"],
             &["replication"],
             &["exact_sessions", "host_player", "peer"],
-            &["player_messages", "hit_receipts", "input_relay", "roster_notifier", "simulation"],
+            &["player_messages", "hit_receipts", "input_relay", "roster_dispatch", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],

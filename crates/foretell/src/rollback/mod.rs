@@ -7,8 +7,8 @@ mod checkpoint_ring;
 mod checkpoint_schedule;
 mod checkpoints;
 mod input_history;
+mod optimistic_changes;
 mod predicted_states;
-mod remote_changes;
 mod remote_inputs;
 mod remote_past;
 mod resimulation_progress;
@@ -21,7 +21,7 @@ mod timeline;
 mod world_driver;
 
 pub use input_history::INPUTS_KEPT;
+pub(crate) use optimistic_changes::{ChangedRow, FoundChanges, OptimisticChanges, PredictedChange};
 pub(crate) use predicted_states::PredictedStates;
-pub(crate) use remote_changes::{ChangedRow, FoundChanges, PredictedChange, RemoteChanges};
 pub use remote_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -1,6 +1,6 @@
 //! The newest states of a timeline, whatever its world and inputs are: code that needs no more is compiled once, and not with each game.
 
-use super::remote_changes::FoundChanges;
+use super::optimistic_changes::FoundChanges;
 use super::timeline::Timeline;
 use crate::time::{Tick, TickRate};
 use crate::world::{PredictionSet, Rows, World};

@@ -3,7 +3,7 @@
 use super::checkpoint_schedule::Purpose;
 use super::checkpoints::Checkpoints;
 use super::input_history::{InputHistory, Outdated, others};
-use super::remote_changes::{FoundChanges, RemoteChanges};
+use super::optimistic_changes::{FoundChanges, OptimisticChanges};
 use super::remote_inputs::RelayedInput;
 use super::resimulation_progress::ResimulationProgress;
 use super::state_history::StateHistory;
@@ -116,7 +116,7 @@ impl<W: World> Timeline<W> {
         FoundChanges { changes: &self.cursor.changes, tick: self.present() }
     }
 
-    pub(crate) fn changes_mut(&mut self) -> &mut RemoteChanges {
+    pub(crate) fn changes_mut(&mut self) -> &mut OptimisticChanges {
         &mut self.cursor.changes
     }
 

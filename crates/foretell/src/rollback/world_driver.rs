@@ -1,7 +1,7 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::input_history::StepInputs;
-use super::remote_changes::RemoteChanges;
+use super::optimistic_changes::OptimisticChanges;
 use super::remote_past::RemotePast;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
@@ -58,7 +58,7 @@ pub(super) struct WorldDriver {
     /// Rows of other entities that the last step has changed, though it was not to.
     strays: Vec<RowKey>,
     /// What of them its own player has changed ahead of the authority.
-    pub(super) changes: RemoteChanges,
+    pub(super) changes: OptimisticChanges,
     published: Rows,
     /// What it is told to adopt next; kept for its memory.
     adopting: Rows,
@@ -75,7 +75,7 @@ impl WorldDriver {
             unseen: Tick::ZERO,
             proxies_at: None,
             strays: Vec::new(),
-            changes: RemoteChanges::default(),
+            changes: OptimisticChanges::default(),
             published: Rows::new(schema),
             adopting: Rows::new(schema),
         }

@@ -1,7 +1,7 @@
 //! How much a client may be sent: a number of bytes per second, and no more under way than the link takes without a queue.
 
+use super::congestion_window::{CongestionWindow, Fates};
 use super::datagram::DATAGRAM_MAX;
-use super::send_window::{Fates, SendWindow};
 use crate::time::Instant;
 use core::time::Duration;
 
@@ -46,7 +46,7 @@ pub(crate) struct SendAllowance {
     room: i64,
     /// Whether the pace of the link bounds that, and not the budget.
     is_paced: bool,
-    window: SendWindow,
+    window: CongestionWindow,
     /// When the last state was sent.
     added: Option<Instant>,
     /// When a row was shown last whatever was allowed.
@@ -61,7 +61,7 @@ impl SendAllowance {
             bytes: 0,
             room: 0,
             is_paced: false,
-            window: SendWindow::new(),
+            window: CongestionWindow::new(),
             added: None,
             trickled: None,
         }

@@ -1,11 +1,11 @@
 //! The client's messages: both ways, and how much of them may go up.
 
 use super::game_settings::GameSettings;
+use crate::session::congestion_window::Fates;
 use crate::session::messages::{
     Inbox, MessageExchange, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending,
 };
 use crate::session::send_allowance::{Budget, SendAllowance};
-use crate::session::send_window::Fates;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;

@@ -2,7 +2,7 @@
 
 use super::fragment::FragmentName;
 use crate::session::ack_bits::AckBits;
-use crate::session::send_window::Fates;
+use crate::session::congestion_window::Fates;
 use crate::session::windowed_extreme::WindowedExtreme;
 use crate::time::Instant;
 use alloc::collections::VecDeque;

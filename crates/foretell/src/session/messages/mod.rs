@@ -9,7 +9,7 @@ mod message_exchange;
 mod messages_header;
 mod outgoing;
 mod outgoing_channel;
-mod step_list;
+mod step_message_codec;
 #[cfg(test)]
 mod tests;
 
@@ -19,4 +19,4 @@ pub(crate) use message_exchange::{Inbox, MessageExchange, Sending};
 pub(crate) use messages_header::MessagesDatagram;
 pub use outgoing::SendError;
 pub(crate) use outgoing::check_size;
-pub(crate) use step_list::{STEP_MESSAGE_BYTES_MAX, STEP_MESSAGES_MAX, StepList, StepMessage};
+pub(crate) use step_message_codec::{STEP_MESSAGE_BYTES_MAX, STEP_MESSAGES_MAX, StepList, StepMessage};

@@ -1,6 +1,6 @@
 //! What the world has published: the truth as of the last step, and when what of it has changed.
 
-use super::parents::Parents;
+use super::hierarchy::Hierarchy;
 use super::rewind_history::{RewindHistory, RewindTerms};
 use super::row_versions::RowVersions;
 use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
@@ -16,7 +16,7 @@ pub(super) struct AuthoritativeState {
     schema: Schema,
     rows: Rows,
     versions: RowVersions,
-    parents: Parents,
+    hierarchy: Hierarchy,
     past: RewindHistory,
     /// Before which step an entity was last changed outside of steps; not older than what snapshots can name.
     changed_outside: EntityMap<Tick>,
@@ -32,7 +32,7 @@ impl AuthoritativeState {
             schema: schema.clone(),
             rows: Rows::new(schema),
             versions: RowVersions::new(),
-            parents: Parents::new(schema),
+            hierarchy: Hierarchy::new(schema),
             past: RewindHistory::new(schema, RewindTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
             outside_since: Tick::ZERO,
@@ -60,18 +60,18 @@ impl AuthoritativeState {
     }
 
     /// Who is below whom.
-    pub fn parents(&self) -> &Parents {
-        &self.parents
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
     }
 
     /// Where the root of an entity is; `None` for what is below nothing.
     pub fn root_place(&self, child: Entity) -> Option<[f64; 3]> {
-        self.parents.place(&self.rows, self.parents.root(child)?)
+        self.hierarchy.place(&self.rows, self.hierarchy.root(child)?)
     }
 
     /// What an entity is below, by what is published now and not settled yet; itself where that is nothing.
     pub fn published_root(&self, entity: Entity) -> Entity {
-        self.parents.find_root(&self.rows, entity).unwrap_or(entity)
+        self.hierarchy.find_root(&self.rows, entity).unwrap_or(entity)
     }
 
     /// What others were in the last states.
@@ -108,7 +108,7 @@ impl AuthoritativeState {
     /// What has changed is part of `state` now.
     pub fn settle(&mut self, state: Tick) {
         let is_same_set = self.versions.note(&self.rows, state);
-        self.parents.note(&self.rows, is_same_set);
+        self.hierarchy.note(&self.rows, is_same_set);
         self.past.note(&self.rows, &self.versions, state);
         self.rows.settle();
     }

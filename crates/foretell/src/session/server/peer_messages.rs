@@ -2,9 +2,9 @@
 
 use super::config::ServerConfig;
 use crate::session::Outbox;
+use crate::session::congestion_window::Fates;
 use crate::session::messages::{Inbox, MessageExchange, MessageStats, MessagesDatagram, SendError, Sending};
 use crate::session::send_allowance::SendAllowance;
-use crate::session::send_window::Fates;
 use crate::time::Instant;
 use crate::wire::Malformed;
 use crate::world::{MessageKind, Messages, PlayerId, ReceivedMessage};

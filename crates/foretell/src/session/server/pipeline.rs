@@ -11,7 +11,7 @@ use super::inputs::{OfferedInput, ReceivedInputs};
 use super::peer::Peer;
 use super::player_messages::PlayerMessages;
 use super::replication::{InterestSettings, StepReport};
-use super::roster_notifier::RosterNotifier;
+use super::roster_dispatch::RosterDispatch;
 use super::simulation::{DueStep, Simulation};
 use super::state_sender::{SendRound, StateSender};
 use super::stats::ServerTotals;
@@ -349,7 +349,7 @@ impl<I: Input> Pipeline<I> {
     fn follow_roster(&mut self) {
         let Pipeline { settings, schedule, roster, exact, authority, totals, log, .. } = self;
         let (messages, next) = (&settings.rules.messages, schedule.next());
-        RosterNotifier { messages, next, roster, exact, authority, totals, log }.notify();
+        RosterDispatch { messages, next, roster, exact, authority, totals, log }.notify();
     }
 
     /// What has changed since the last step was changed by the server itself (DESIGN: causes).

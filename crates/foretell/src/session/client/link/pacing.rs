@@ -8,7 +8,7 @@
 use super::server_clock::ServerClock;
 use crate::math::f64::ceil;
 use crate::session::client::config::Limits;
-use crate::session::lateness::Lateness;
+use crate::session::jitter_estimator::JitterEstimator;
 use crate::time::TickRing;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 
@@ -50,7 +50,7 @@ pub(crate) struct Pacing {
     /// So much before its tick begins an input is asked for.
     asked_before: TickTime,
     /// Of inputs, by the shift at which they would have come just in time.
-    lateness: Lateness,
+    jitter: JitterEstimator,
     /// Whether it has jumped forward since that was last asked.
     leapt: bool,
     /// How far beyond the fastest way the latenesses ask the clock to be, in ticks, and whether that is allowed.
@@ -66,7 +66,7 @@ impl Pacing {
             began: TickRing::new(TICKS_KEPT),
             goal: TickTime::default(),
             asked_before: TickTime::default(),
-            lateness: Lateness::new(),
+            jitter: JitterEstimator::new(),
             leapt: false,
             asked: (0.0, true),
         }
@@ -125,7 +125,7 @@ impl Pacing {
     /// The same where the two clocks have not gone on alike: what is known of ticks and latenesses is forgotten.
     pub(crate) fn restart(&mut self, at: TickTime) {
         self.jump(at);
-        self.lateness.clear();
+        self.jitter.clear();
         self.began.clear();
     }
 
@@ -136,8 +136,8 @@ impl Pacing {
 
     /// Takes in that a datagram of inputs has come. Returns whether it tells of a new route.
     pub(crate) fn note(&mut self, now: Instant, arrived: Arrived, limits: Limits) -> bool {
-        let is_new_route = self.note_lateness(now, arrived, limits.most);
-        if let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) {
+        let is_new_route = self.note_arrival_time(now, arrived, limits.most);
+        if let (Some(wanted), Some(fastest)) = (self.jitter.wanted(limits.late), self.jitter.fastest()) {
             self.asked = (self.ticks(wanted - fastest).as_ticks() + SPARE_TICKS, wanted - fastest <= limits.most);
         }
         is_new_route
@@ -146,7 +146,7 @@ impl Pacing {
     /// Steers by what has come recently. Since that was sent the two clocks may have gone apart by `unknown` microseconds beyond the
     /// drift that is known: the clock leads by these too.
     pub(crate) fn steer(&mut self, limits: Limits, is_new_route: bool, unknown: i64) {
-        let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
+        let (Some(wanted), Some(fastest)) = (self.jitter.wanted(limits.late), self.jitter.fastest()) else {
             return;
         };
         let ahead = self.ticks(wanted.min(fastest + limits.most) + unknown) + TickTime::ticks(SPARE_TICKS);
@@ -157,22 +157,22 @@ impl Pacing {
             self.leapt = true;
         } else if error.abs() < DEAD_ZONE_TICKS {
             self.goal = self.shift();
-        } else if error > 0.0 || self.lateness.is_trusted() || error < -JUMP_TICKS {
+        } else if error > 0.0 || self.jitter.is_trusted() || error < -JUMP_TICKS {
             self.goal = goal;
         }
     }
 
     /// Remembers how late the inputs of a datagram were. Whether the route has changed.
-    fn note_lateness(&mut self, now: Instant, arrived: Arrived, most: i64) -> bool {
+    fn note_arrival_time(&mut self, now: Instant, arrived: Arrived, most: i64) -> bool {
         let rate = i64::from(self.rate().get());
         let Arrived { newest, count, margin } = arrived;
         let came = TickTime::start_of(newest) - margin;
-        let Pacing { began, lateness, .. } = self;
+        let Pacing { began, jitter, .. } = self;
         let value = |back: u32| Some((came - *began.get(newest.back(back)?)?).millionths() / rate);
         let known = (0..count).take_while(|back| value(*back).is_some()).count();
         match u32::try_from(known) {
             Ok(0) | Err(_) => false,
-            Ok(known) => lateness.note(now, known, |back| value(back).unwrap_or(0), most),
+            Ok(known) => jitter.note(now, known, |back| value(back).unwrap_or(0), most),
         }
     }
 
@@ -183,7 +183,7 @@ impl Pacing {
     /// How far the clock is beyond the shift at which the fastest input would come just in time, in ticks. Not by the newest
     /// snapshot and half a round trip: a queue on the way down would look like a lead.
     pub(crate) fn slack_ticks(&self) -> Option<f64> {
-        Some((self.shift() + self.asked_before - self.ticks(self.lateness.fastest()?)).as_ticks())
+        Some((self.shift() + self.asked_before - self.ticks(self.jitter.fastest()?)).as_ticks())
     }
 
     /// How much slack the latenesses ask for, in ticks, and whether that is within what is allowed.

@@ -1,7 +1,7 @@
 //! What becomes of the own player's changes to others' entities, made ahead of the authority.
 
 use super::cause_evidence::CauseEvidence;
-use crate::rollback::{ChangedRow, PredictedChange, RemoteChanges};
+use crate::rollback::{ChangedRow, OptimisticChanges, PredictedChange};
 use crate::session::client::game_settings::GameSettings;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
@@ -16,7 +16,12 @@ const CHANGE_KEPT: Duration = Duration::from_secs(2);
 
 /// Takes in what of others the authority says that the `own` player has changed: what was changed here and not there is taken
 /// back, and what the one has and not the other explains what is otherwise about the player.
-pub(super) fn note_told(changes: &mut RemoteChanges, snapshot: &Snapshot, own: PlayerId, causes: &mut CauseEvidence) {
+pub(super) fn note_told(
+    changes: &mut OptimisticChanges,
+    snapshot: &Snapshot,
+    own: PlayerId,
+    causes: &mut CauseEvidence,
+) {
     let changed = snapshot.lists.news.iter().filter(|event| event.what == StepEventKind::Changed);
     let own = snapshot.rows.iter().find(|row| row.owner == own);
     for StepEvent { tick, entity, .. } in changed.clone() {
@@ -42,7 +47,7 @@ pub(super) struct KnownNow<'a> {
 }
 
 /// Tells what has become of changes, and ends those of which as much is shown as was told.
-pub(super) fn settle(changes: &mut RemoteChanges, now: &KnownNow<'_>, log: &mut UpdateLog) {
+pub(super) fn settle(changes: &mut OptimisticChanges, now: &KnownNow<'_>, log: &mut UpdateLog) {
     let KnownNow { settings, snapshots, present, cursor } = *now;
     let rate = settings.rules.tick_rate;
     let newest = snapshots.newest().map(|snapshot| snapshot.tick);

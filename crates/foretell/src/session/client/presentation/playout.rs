@@ -4,7 +4,7 @@
 use crate::session::client::config::Limits;
 use crate::session::client::link::ServerClock;
 use crate::session::client::snapshots::Snapshot;
-use crate::session::lateness::Lateness;
+use crate::session::jitter_estimator::JitterEstimator;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
 use core::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) struct Playout {
     front: Option<TickClock>,
     /// Of snapshots, by how far the axis of the server's rate is ahead of their ticks when they come. Only differences
     /// count, as the axis has an origin of its own.
-    lateness: Lateness,
+    jitter: JitterEstimator,
     newest: Option<Tick>,
     /// The distances between the last snapshots, in ticks; 0 for none yet.
     gaps: [u32; GAPS_KEPT],
@@ -56,7 +56,7 @@ impl Playout {
             rate,
             cursor: None,
             front: None,
-            lateness: Lateness::new(),
+            jitter: JitterEstimator::new(),
             newest: None,
             gaps: [0; GAPS_KEPT],
             next_gap: 0,
@@ -83,8 +83,8 @@ impl Playout {
         let micros = |ticks: u32| i64::from(ticks) * 1_000_000 / rate;
         let value = (server.at(snapshot.came) - TickTime::start_of(snapshot.tick)).millionths() / rate;
         let value_of = |back: u32| value.saturating_add(micros(interval).saturating_mul(i64::from(back)));
-        let is_new_route = self.lateness.note(snapshot.came, (gap / interval).clamp(1, 1024), value_of, limits.most);
-        let (Some(wanted), Some(fastest)) = (self.lateness.wanted(limits.late), self.lateness.fastest()) else {
+        let is_new_route = self.jitter.note(snapshot.came, (gap / interval).clamp(1, 1024), value_of, limits.most);
+        let (Some(wanted), Some(fastest)) = (self.jitter.wanted(limits.late), self.jitter.fastest()) else {
             return is_new_route;
         };
         let waits = (wanted - fastest).min(limits.most);

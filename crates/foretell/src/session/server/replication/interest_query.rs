@@ -82,7 +82,7 @@ impl InterestQuery {
         grid.nowhere().iter().for_each(|anchor| self.reach(*anchor, grid));
         for nth in 0..self.look.always.len() {
             let entity = self.look.always[nth];
-            let root = state.parents().root(entity).unwrap_or(entity);
+            let root = state.hierarchy().root(entity).unwrap_or(entity);
             anchor_of(state, grid, root).into_iter().for_each(|anchor| self.reach(anchor, grid));
         }
         match self.look.interest {
@@ -90,7 +90,7 @@ impl InterestQuery {
             Interest::Nearest(most) => self.reach_nearest(viewer, grid, most.into()),
             Interest::Within { radius_m, leaves_at_m } => self.reach_within(viewer, grid, [radius_m, leaves_at_m]),
         }
-        if !state.parents().are_none() {
+        if !state.hierarchy().are_none() {
             self.reach_below(viewer, grid);
         }
         self.settle(viewer, grid);
@@ -113,15 +113,15 @@ impl InterestQuery {
     /// What is below another is in reach with it, and not by itself.
     fn reach_below(&mut self, viewer: Viewer<'_>, grid: &EntityGrid) {
         let Viewer { player, state, .. } = viewer;
-        let (parents, versions) = (state.parents(), state.versions());
+        let (hierarchy, versions) = (state.hierarchy(), state.versions());
         let InterestQuery { reached, are_reached, own, .. } = self;
         let entity = |place: usize| versions.versions()[place].key.entity;
         reached.retain(|reached| {
-            parents.root(entity(versions.place(reached.anchor))).is_none()
+            hierarchy.root(entity(versions.place(reached.anchor))).is_none()
                 && viewer.weight(reached.anchor, own).is_some()
         });
         let below = |root: Entity, distance: f32| {
-            let anchors = parents.below(root).filter_map(|child| anchor_of(state, grid, child));
+            let anchors = hierarchy.below(root).filter_map(|child| anchor_of(state, grid, child));
             anchors.map(move |anchor| Reached { anchor, distance, is_somewhere: true })
         };
         for nth in 0..reached.len() {
@@ -206,13 +206,13 @@ impl InterestQuery {
             grid.note_look(radius_m);
         }
         let grid = &*grid;
-        let (parents, versions) = (state.parents(), state.versions());
-        let is_below = |anchor: u32| parents.root(versions.versions()[versions.place(anchor)].key.entity).is_some();
+        let (hierarchy, versions) = (state.hierarchy(), state.versions());
+        let is_below = |anchor: u32| hierarchy.root(versions.versions()[versions.place(anchor)].key.entity).is_some();
         let mut looked_at = [0; 2];
         look_around(&look.eyes, grid, radius_m, around, |anchor, distance| {
             let class = usize::from(grid.is_static(anchor));
             looked_at[class] += 1;
-            if !own.contains(anchor) && (parents.are_none() || !is_below(anchor)) {
+            if !own.contains(anchor) && (hierarchy.are_none() || !is_below(anchor)) {
                 let stays = if view.has_number(anchor) { STAYS } else { 1.0 };
                 nearest[class].push(RankingKey::new(distance * single(stays), anchor));
             }

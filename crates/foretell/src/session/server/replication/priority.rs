@@ -105,7 +105,7 @@ impl Prioritizer {
         // A component without a position is where another of its entity is, or the root of that.
         let is_eye = |row: Row<'_>| {
             let has_position = of.state.schema().component(row.component).nth(Meaning::Position, 0).is_some();
-            has_position || of.state.parents().root(row.entity).is_some()
+            has_position || of.state.hierarchy().root(row.entity).is_some()
         };
         let eyes = versions.of_owner(of.player).filter(|place| is_eye(of.state.rows().nth(*place)));
         own.extend(eyes.map(|place| positions.at(versions.versions()[place].slot)));

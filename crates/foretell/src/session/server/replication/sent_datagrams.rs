@@ -2,7 +2,7 @@
 
 use super::slot_set::{ChunkRun, ChunkSlots};
 use crate::session::ack_bits::AckBits;
-use crate::session::send_window::Fates;
+use crate::session::congestion_window::Fates;
 use crate::session::windowed_extreme::WindowedExtreme;
 use crate::time::{Instant, Tick};
 use crate::world::RowKey;

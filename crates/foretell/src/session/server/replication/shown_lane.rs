@@ -19,7 +19,7 @@ use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{ChunkSlots, SlotSet};
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
-use crate::session::send_window::Fates;
+use crate::session::congestion_window::Fates;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::shown_row_header::SLOTS_MAX;

@@ -45,8 +45,8 @@ impl SlotPositions {
             }
         }
         // What is below another is where that is, with all of its components.
-        for (child, root) in state.parents().pairs() {
-            let Some(at) = state.parents().place(state.rows(), root) else { continue };
+        for (child, root) in state.hierarchy().pairs() {
+            let Some(at) = state.hierarchy().place(state.rows(), root) else { continue };
             for version in state.rows().of(child).filter_map(|row| versions.get(row.key())) {
                 self.axes.iter_mut().zip(at).for_each(|(axis, at)| axis[version.slot as usize] = at);
             }

@@ -106,7 +106,7 @@ impl PredictedChange {
 /// The changes as one step finds them.
 #[derive(Clone, Copy)]
 pub(crate) struct FoundChanges<'a> {
-    pub changes: &'a RemoteChanges,
+    pub changes: &'a OptimisticChanges,
     pub tick: Tick,
 }
 
@@ -126,7 +126,7 @@ impl<'a> FoundChanges<'a> {
 
 /// Lives as long as a timeline. Mostly there are none.
 #[derive(Default, Debug)]
-pub(crate) struct RemoteChanges {
+pub(crate) struct OptimisticChanges {
     /// Ascending by tick, one for each entity and tick.
     changes: Vec<PredictedChange>,
     /// What must not be changed in a step.
@@ -135,7 +135,7 @@ pub(crate) struct RemoteChanges {
     outdated: Option<Tick>,
 }
 
-impl RemoteChanges {
+impl OptimisticChanges {
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -254,7 +254,7 @@ impl RemoteChanges {
         is_confirmed: impl Fn(Tick, Entity) -> bool,
         mut refuse: impl FnMut(&PredictedChange),
     ) {
-        let RemoteChanges { changes, outdated, .. } = self;
+        let OptimisticChanges { changes, outdated, .. } = self;
         for change in changes.iter_mut().filter(|change| change.answer == Verdict::Open && change.tick < known_until) {
             if is_confirmed(change.tick, change.entity) {
                 change.answer = Verdict::Confirmed;

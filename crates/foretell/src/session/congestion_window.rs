@@ -68,7 +68,7 @@ pub(crate) struct Fates {
 
 /// Lives as long as the allowance that it bounds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SendWindow {
+pub(crate) struct CongestionWindow {
     /// How many bytes may be under way.
     bytes: f64,
     /// Whether there was never too much on this way.
@@ -106,9 +106,9 @@ struct Round {
     is_paced: bool,
 }
 
-impl SendWindow {
-    pub(crate) fn new() -> SendWindow {
-        SendWindow {
+impl CongestionWindow {
+    pub(crate) fn new() -> CongestionWindow {
+        CongestionWindow {
             bytes: WINDOW_FIRST,
             is_first: true,
             calm: 0,

@@ -6,7 +6,7 @@ use crate::world::{Audience, ComponentId, ComponentSchema, Entity, Field, Meanin
 use alloc::vec::Vec;
 
 /// Who is below whom.
-pub(super) struct Parents {
+pub(super) struct Hierarchy {
     schema: Schema,
     /// The components that name a parent.
     naming: Vec<ComponentId>,
@@ -28,13 +28,13 @@ struct Way {
     above: Option<usize>,
 }
 
-impl Parents {
-    pub fn new(schema: &Schema) -> Parents {
+impl Hierarchy {
+    pub fn new(schema: &Schema) -> Hierarchy {
         let all = |meaning: Meaning, is: fn(&ComponentSchema) -> bool| {
             let of = |id: &ComponentId| schema.component(*id);
             schema.ids().filter(|id| of(id).nth(meaning, 0).is_some() && is(of(id))).collect()
         };
-        Parents {
+        Hierarchy {
             naming: all(Meaning::Parent, |_| true),
             placing: all(Meaning::Position, |of| of.audience() != Audience::Owner),
             schema: schema.clone(),
@@ -192,7 +192,7 @@ mod tests {
             ),
         ) {
             let schema = Schema::of::<Place>().with::<Below>();
-            let (mut parents, mut rows) = (Parents::new(&schema), Rows::new(&schema));
+            let (mut hierarchy, mut rows) = (Hierarchy::new(&schema), Rows::new(&schema));
             for said in &states {
                 for (nth, (is_somewhere, parent)) in (0..).zip(said) {
                     rows.remove(RowKey { component: ComponentId(0), entity: entity(nth) });
@@ -201,18 +201,18 @@ mod tests {
                     }
                     rows.set(of(nth), &Below { of: parent.map(entity) });
                 }
-                parents.note(&rows, false);
+                hierarchy.note(&rows, false);
                 let all: Vec<_> = (0..COUNT).filter_map(|nth| Some((nth, expected(said, nth)?))).collect();
                 for nth in 0..COUNT {
                     let root = all.iter().find(|(child, _)| *child == nth).map(|(_, root)| entity(*root));
-                    prop_assert_eq!(parents.root(entity(nth)), root);
-                    prop_assert_eq!(parents.find_root(&rows, entity(nth)), root);
+                    prop_assert_eq!(hierarchy.root(entity(nth)), root);
+                    prop_assert_eq!(hierarchy.find_root(&rows, entity(nth)), root);
                     let below = all.iter().filter(|(_, root)| *root == nth).map(|(child, _)| entity(*child));
-                    prop_assert!(parents.below(entity(nth)).eq(below));
+                    prop_assert!(hierarchy.below(entity(nth)).eq(below));
                 }
-                for (_, root) in parents.pairs() {
-                    prop_assert_eq!(parents.root(root), None, "a root has none");
-                    prop_assert_eq!(parents.place(&rows, root).map(|at| at[0]), Some(f64::from(root.counter())));
+                for (_, root) in hierarchy.pairs() {
+                    prop_assert_eq!(hierarchy.root(root), None, "a root has none");
+                    prop_assert_eq!(hierarchy.place(&rows, root).map(|at| at[0]), Some(f64::from(root.counter())));
                 }
                 rows.settle();
             }
@@ -224,17 +224,17 @@ mod tests {
     fn a_chain_and_a_circle_of_ten_thousand_are_followed_at_once() {
         const LONG: u16 = 10_000;
         let schema = Schema::of::<Place>().with::<Below>();
-        let (mut parents, mut rows) = (Parents::new(&schema), Rows::new(&schema));
+        let (mut hierarchy, mut rows) = (Hierarchy::new(&schema), Rows::new(&schema));
         for nth in 0..LONG {
             rows.set(of(nth), &Place { at: [0.0] });
             rows.set(of(nth), &Below { of: nth.checked_sub(1).map(entity) });
         }
         for _ in 0..100 {
-            parents.note(&rows, false);
+            hierarchy.note(&rows, false);
         }
-        assert!((1..LONG).all(|nth| parents.root(entity(nth)) == Some(entity(0))));
+        assert!((1..LONG).all(|nth| hierarchy.root(entity(nth)) == Some(entity(0))));
         rows.set(of(0), &Below { of: Some(entity(LONG - 1)) });
-        parents.note(&rows, true);
-        assert!(parents.are_none(), "in a circle");
+        hierarchy.note(&rows, true);
+        assert!(hierarchy.are_none(), "in a circle");
     }
 }

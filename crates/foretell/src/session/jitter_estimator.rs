@@ -33,9 +33,9 @@ const JITTER_MIN: i64 = 50_000;
 /// So many values are needed to know the worst of an ordinary second.
 const TRUSTED_AFTER: u32 = 64;
 
-/// The lateness on one way. Lives as long as the session.
+/// How late things come on one way. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct Lateness {
+pub(crate) struct JitterEstimator {
     fast: Histogram,
     slow: Histogram,
     /// The newest values of arrivals and when they came, newest first.
@@ -47,9 +47,9 @@ pub(crate) struct Lateness {
     values: u32,
 }
 
-impl Lateness {
-    pub(crate) fn new() -> Lateness {
-        Lateness {
+impl JitterEstimator {
+    pub(crate) fn new() -> JitterEstimator {
+        JitterEstimator {
             fast: Histogram::new(FAST_HALF_LIFE_S),
             slow: Histogram::new(SLOW_HALF_LIFE_S),
             recent: Vec::with_capacity(ARRIVALS_KEPT + 1),
@@ -153,17 +153,17 @@ mod tests {
     use super::*;
 
     /// Values of arrivals 15,625 µs apart, from the start of second 1 on.
-    fn fed(values: impl IntoIterator<Item = i64>) -> Lateness {
-        let mut lateness = Lateness::new();
-        feed(&mut lateness, 0, values);
-        lateness
+    fn fed(values: impl IntoIterator<Item = i64>) -> JitterEstimator {
+        let mut jitter = JitterEstimator::new();
+        feed(&mut jitter, 0, values);
+        jitter
     }
 
-    fn feed(lateness: &mut Lateness, from: u64, values: impl IntoIterator<Item = i64>) -> u64 {
+    fn feed(jitter: &mut JitterEstimator, from: u64, values: impl IntoIterator<Item = i64>) -> u64 {
         let mut nth = from;
         for value in values {
             let now = Instant::from_micros(1_000_000 + nth * 15_625);
-            lateness.note(now, 1, |_| value, 100_000);
+            jitter.note(now, 1, |_| value, 100_000);
             nth += 1;
         }
         nth
@@ -184,44 +184,44 @@ mod tests {
 
     #[test]
     fn it_rises_within_a_quarter_of_a_second_and_falls_after_twenty_four_or_at_once_with_the_route() {
-        let mut lateness = fed(jittered(2, 0).take(2_000));
+        let mut jitter = fed(jittered(2, 0).take(2_000));
         // 60 ms more is not another route.
-        let mut at = feed(&mut lateness, 2_000, jittered(3, 60_000).take(16));
-        assert!(lateness.wanted(0.01).expect("fed") >= 76_000);
-        at = feed(&mut lateness, at, jittered(3, 60_000).take(48));
-        assert!(lateness.wanted(0.01).expect("fed") >= 76_000);
-        at = feed(&mut lateness, at, jittered(4, 0).take(64 * 23));
-        assert!(lateness.wanted(0.01).expect("fed") >= 62_000);
-        at = feed(&mut lateness, at, jittered(5, 0).take(64 * 2));
-        assert!(lateness.wanted(0.01).expect("fed") <= 22_000);
+        let mut at = feed(&mut jitter, 2_000, jittered(3, 60_000).take(16));
+        assert!(jitter.wanted(0.01).expect("fed") >= 76_000);
+        at = feed(&mut jitter, at, jittered(3, 60_000).take(48));
+        assert!(jitter.wanted(0.01).expect("fed") >= 76_000);
+        at = feed(&mut jitter, at, jittered(4, 0).take(64 * 23));
+        assert!(jitter.wanted(0.01).expect("fed") >= 62_000);
+        at = feed(&mut jitter, at, jittered(5, 0).take(64 * 2));
+        assert!(jitter.wanted(0.01).expect("fed") <= 22_000);
         // 300 ms more is.
-        at = feed(&mut lateness, at, jittered(6, 300_000).take(16));
-        assert!((315_000..323_000).contains(&lateness.wanted(0.01).expect("fed")));
-        feed(&mut lateness, at, jittered(7, 0).take(16));
-        assert!(lateness.wanted(0.01).expect("fed") <= 22_000);
+        at = feed(&mut jitter, at, jittered(6, 300_000).take(16));
+        assert!((315_000..323_000).contains(&jitter.wanted(0.01).expect("fed")));
+        feed(&mut jitter, at, jittered(7, 0).take(16));
+        assert!(jitter.wanted(0.01).expect("fed") <= 22_000);
     }
 
     #[test]
     fn losses_count_as_late_and_an_outage_does_not() {
-        let mut lateness = fed([0; 640]);
+        let mut jitter = fed([0; 640]);
         let now = Instant::from_micros(12_000_000);
         let lost = |back: u32| i64::from(back) * 15_625;
-        lateness.note(now, 128, lost, 100_000);
-        assert_eq!(lateness.wanted(0.01), Some(2_000));
+        jitter.note(now, 128, lost, 100_000);
+        assert_eq!(jitter.wanted(0.01), Some(2_000));
         for _ in 0..8 {
-            lateness.note(now, 3, lost, 100_000);
+            jitter.note(now, 3, lost, 100_000);
         }
-        assert_eq!(lateness.wanted(0.01), Some(32_000));
+        assert_eq!(jitter.wanted(0.01), Some(32_000));
     }
 
     #[test]
     fn what_had_waited_in_an_outage_is_no_new_route_whether_it_comes_at_once_or_one_by_one() {
         for spacing in [0, 5_000] {
-            let mut lateness = fed([0; 640]);
+            let mut jitter = fed([0; 640]);
             let waited = (0..20).map(|nth: i64| 1_000_000 - nth * 15_625);
             for (nth, value) in (0..).zip(waited) {
                 let now = Instant::from_micros(12_000_000 + nth * spacing);
-                assert!(!lateness.note(now, 1, |_| value, 100_000), "{spacing} us: {nth}");
+                assert!(!jitter.note(now, 1, |_| value, 100_000), "{spacing} us: {nth}");
             }
         }
     }
@@ -230,8 +230,8 @@ mod tests {
     fn values_may_drift_for_ever_in_either_direction() {
         for drift in [-300, 300] {
             let last = 40_000 * drift;
-            let mut lateness = fed((0..=40_000).map(|nth| nth * drift));
-            let wanted = lateness.wanted(0.01).expect("fed") - last;
+            let mut jitter = fed((0..=40_000).map(|nth| nth * drift));
+            let wanted = jitter.wanted(0.01).expect("fed") - last;
             // Twenty-four seconds' worth of drift behind, at most.
             assert!((0..=500_000).contains(&wanted), "{wanted}");
         }

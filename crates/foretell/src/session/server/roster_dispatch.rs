@@ -11,7 +11,7 @@ use crate::time::Tick;
 use crate::world::{Input, Messages, PlayerId, Seat};
 
 /// Who is here, and the parts that are told when that changes.
-pub(super) struct RosterNotifier<'a, I> {
+pub(super) struct RosterDispatch<'a, I> {
     /// Which kinds of messages there are.
     pub messages: &'a Messages,
     /// The tick that is stepped next.
@@ -23,7 +23,7 @@ pub(super) struct RosterNotifier<'a, I> {
     pub log: &'a mut UpdateLog,
 }
 
-impl<I: Input> RosterNotifier<'_, I> {
+impl<I: Input> RosterDispatch<'_, I> {
     /// Tells all parts who has come, gone and moved.
     pub fn notify(mut self) {
         let next = self.next;

@@ -11,7 +11,7 @@ fn at(ms: u64) -> Instant {
 /// was good for a second. 2,048 bytes are under way.
 #[expect(clippy::cast_possible_truncation, reason = "a few bytes more or less")]
 fn window(ms: u64, took_ms: u64, lost_of_100: u32) -> f64 {
-    let mut window = SendWindow::new();
+    let mut window = CongestionWindow::new();
     for nth in 0..100 + ms / 10 {
         window.note_sending(Duration::from_millis(10), at(0));
         window.note_room(window.bytes() as i64 - 2048);
@@ -37,8 +37,8 @@ fn a_way_that_takes_as_long_though_next_to_nothing_is_sent_is_longer_and_no_queu
 }
 
 /// The window after eight datagrams more on a link on which each has taken 60 ms, and up to `jitter_ms` more. So much room is left.
-fn after_delay(jitter_ms: u64, took_ms: u64, room: i64) -> SendWindow {
-    let mut window = SendWindow::new();
+fn after_delay(jitter_ms: u64, took_ms: u64, room: i64) -> CongestionWindow {
+    let mut window = CongestionWindow::new();
     for nth in 0..408 {
         window.note_sending(Duration::from_millis(10), at(0));
         window.note_room(room);
@@ -68,7 +68,7 @@ fn a_link_is_jammed_when_the_window_is_full_and_late_and_a_longer_way_with_room_
 
 #[test]
 fn what_was_held_up_and_comes_all_at_once_is_no_slower_link() {
-    let mut window = SendWindow::new();
+    let mut window = CongestionWindow::new();
     for nth in 0..114_u64 {
         window.note_sending(Duration::from_millis(16), at(0));
         window.note_room(0);
@@ -81,7 +81,7 @@ fn what_was_held_up_and_comes_all_at_once_is_no_slower_link() {
 
 #[test]
 fn what_was_lost_in_an_outage_says_nothing_of_what_the_link_takes() {
-    let mut window = SendWindow::new();
+    let mut window = CongestionWindow::new();
     window.delay.note(at(940), at(1000));
     window.note(Fates { come: 1, lost: 500, bytes: 100, newest_sent: Some(at(2940)) }, at(3000));
     assert!(window.bytes == WINDOW_FIRST && window.lost == 0);
@@ -89,7 +89,7 @@ fn what_was_lost_in_an_outage_says_nothing_of_what_the_link_takes() {
 
 /// A link that takes 50 ms, and as much as may be is sent over it each 10 ms.
 struct Pipe {
-    window: SendWindow,
+    window: CongestionWindow,
     /// When each was sent and comes, and its bytes.
     under_way: VecDeque<(Instant, Instant, u32)>,
     now: Instant,
@@ -99,7 +99,7 @@ struct Pipe {
 
 impl Pipe {
     fn new() -> Pipe {
-        Pipe { window: SendWindow::new(), under_way: VecDeque::new(), now: at(1000), free: at(1000) }
+        Pipe { window: CongestionWindow::new(), under_way: VecDeque::new(), now: at(1000), free: at(1000) }
     }
 
     /// For so long the link takes so much. Returns how many bytes came, and for how long one waited at most.
@@ -146,7 +146,7 @@ fn a_slow_link_is_used_without_a_queue_that_stays_and_so_is_one_that_becomes_fas
 
 #[test]
 fn what_comes_through_bounds_nothing_before_there_was_too_much() {
-    let mut window = SendWindow::new();
+    let mut window = CongestionWindow::new();
     for nth in 0..100 {
         window.note_sending(Duration::from_millis(10), at(1000 + nth * 10));
         window.note_paced();
@@ -157,7 +157,7 @@ fn what_comes_through_bounds_nothing_before_there_was_too_much() {
 
 #[test]
 fn the_least_window_may_be_sent_in_each_round_trip_though_nothing_came_through() {
-    let mut window = SendWindow::new();
+    let mut window = CongestionWindow::new();
     // All is late after a second, and nothing of it has bytes that count, as of a client that sends inputs alone.
     for nth in 0..130 {
         let took_ms = if nth < 100 { 60 } else { 200 };

@@ -116,7 +116,7 @@ fn what_is_refused_is_not_allowed_again_before_it_is_shown_as_it_was_then() {
     let (_, mut timeline, _) = played();
     let changes = timeline.changes_mut();
     changes.answer(tick(6), |_, _| false, |_| {});
-    let refused_in = |changes: &mut RemoteChanges, now: u32| {
+    let refused_in = |changes: &mut OptimisticChanges, now: u32| {
         changes.begin_step(tick(now));
         !changes.refused().is_empty()
     };
