@@ -138,7 +138,7 @@ impl TrackTable {
     }
 
     /// Whether it is soon seen that the nth row goes to a point as it was known to: the last state up to it was known, and is one that it
-    /// has come to since, or in which it still rested then, or those after it were known as well.
+    /// has come to since, or in which it rested until a point since, or those after it were known as well.
     #[inline]
     pub fn goes_on_as_known(&self, nth: usize, look: &Look, since: &Since) -> bool {
         let Track { ring, .. } = self.tracks.values()[nth];
@@ -148,7 +148,7 @@ impl TrackTable {
         let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
         let is_cut = ring.is_cut && before == 0;
         let left = || {
-            let state = |at: u32| (at < ring.len).then(|| track_state(ring, states, at));
+            let state = |at: u32| (at < ring.len && was_known(at)).then(|| track_state(ring, states, at));
             state(before).map(|known| known.left(state(before + 1), look))
         };
         let has_come_to_it = || !is_cut && left().is_some_and(|left| TickTime::start_of(left) > since.at);
