@@ -33,6 +33,12 @@ struct Boulder {
     much: [u32; 30],
 }
 
+/// It is nowhere.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Tally {
+    ticks: u32,
+}
+
 fn owned(nth: u16, since: Tick) -> Owned {
     Owned { entity: Entity::new(PlayerId::SERVER, since, nth), owner: PlayerId::SERVER }
 }
@@ -43,6 +49,7 @@ pub(crate) struct Swarm {
     walkers: Table<Walker>,
     motes: Table<Mote>,
     boulders: Table<Boulder>,
+    tallies: Table<Tally>,
     #[world(constant)]
     moving: usize,
     /// How many motes come ten times a second, while those that came before go.
@@ -84,6 +91,9 @@ impl Simulate for Swarm {
                     mote.velocity[axis] = -mote.velocity[axis];
                 }
             }
+        }
+        for mut tally in self.tallies.simulated(step) {
+            tally.ticks += 1;
         }
         for mut walker in self.walkers.simulated(step) {
             let Some(player) = step.input(walker.owner()) else { continue };
@@ -250,6 +260,44 @@ fn one_large_row_and_a_budget_of_next_to_nothing_let_nothing_starve() {
         assert_eq!(rows.states::<Boulder>().count(), 1, "{budget} B/s");
         assert!(looker.has_all_ms.is_some(), "{budget} B/s");
     }
+}
+
+/// Of the server's rows that a player has, how old the oldest state was that was had of any; in ticks.
+struct Oldest {
+    who: usize,
+    nowhere: u32,
+    somewhere: u32,
+}
+
+impl Driver<Swarm> for Oldest {
+    fn input(&mut self, _: usize, _: Tick) -> Buttons {
+        Buttons::default()
+    }
+
+    fn after_client(&mut self, player: usize, _: Moment, client: &Client<Swarm>, _: &Frame<'_>) {
+        let Some((tick, rows)) = client.newest_snapshot().filter(|_| player == self.who) else { return };
+        for row in rows.iter().filter(|row| row.owner == PlayerId::SERVER) {
+            let of = if rows.state::<Tally>(row.entity).is_some() { &mut self.nowhere } else { &mut self.somewhere };
+            *of = (*of).max(tick.since(client.told_in(row.key()).expect("it was told")));
+        }
+    }
+}
+
+#[test]
+fn what_is_nowhere_takes_its_turns_among_what_is_somewhere() {
+    let mut simulation = session(500, 500, 24_000);
+    for nth in 0..200 {
+        simulation.server.world.tallies.insert(owned(2000 + nth, Tick::ZERO), Tally::default());
+    }
+    let who = add(&mut simulation, link(50));
+    seconds(&mut simulation, 4.0, &mut Looker::default());
+    let mut oldest = Oldest { who, nowhere: 0, somewhere: 0 };
+    simulation.run_until(simulation.now() + Duration::from_secs(4), &mut oldest);
+    let (_, rows) = simulation.players[who].client.newest_snapshot().expect("a state");
+    assert_eq!((rows.states::<Tally>().count(), rows.states::<Mote>().count()), (200, 500));
+    let Oldest { nowhere, somewhere, .. } = oldest;
+    // What is nowhere counts as near; what is far waits for two seconds at most.
+    assert!((2..=64).contains(&nowhere) && (2..=128).contains(&somewhere), "{nowhere} and {somewhere} ticks");
 }
 
 #[test]
