@@ -40,9 +40,8 @@ const FALLS_MOST: f64 = 0.3;
 /// none has a queue of more than 135 ms, and each is used by 73 % at least; with 34 ms one of 600 is used by 67 %.
 const QUEUED: Duration = Duration::from_millis(40);
 /// Where two datagrams, one after the other, are late, the link has become slower: the window falls before the round trip is over, and
-/// may fall again soon: for so long it grows by so much. Growing as everywhere, 95 % of the datagrams of a hundred synthetic EV-DO links
-/// waited a third longer in the median, of UMTS a fifth, and 6 to 11 % more was sent. Falling to three quarters then instead of 0.9 they
-/// wait 250 instead of 260 ms on EV-DO, but one of 1,900 slow links is used by less than 70 %.
+/// may fall again soon: for so long it grows by so much. Of a hundred synthetic EV-DO links 95 % of the datagrams wait at most 310 ms
+/// instead of 410 then, in the median, of UMTS 160 instead of 190, and 6 to 11 % less is sent.
 const WARY: Duration = Duration::from_secs(10);
 const GROWS_WARY: f64 = 0.05;
 /// A link may lose the smallest share that it has lost recently; where it loses this much more, there is too much under way.

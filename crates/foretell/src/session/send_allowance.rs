@@ -17,9 +17,7 @@ const OF_MESSAGES: f64 = 0.25;
 const OF_MESSAGES_SAVED: f64 = 1150.0;
 /// What was not sent is saved, but at most this many bytes.
 const SAVED_MAX: i64 = 256;
-/// Whatever else there is to tell, one row is shown in so long. As long after the last one a state is sent where whatever is sent waits:
-/// its header alone would be as much as a slow link takes. Of a hundred synthetic EV-DO links 95 % of the datagrams wait at most 260 ms
-/// instead of 300 then, in the median, of UMTS 130 instead of 180; as much is sent, and what is shown is as fresh.
+/// Whatever else there is to tell, one row is shown in so long.
 const TRICKLE: Duration = Duration::from_millis(60);
 /// So many bytes are worth a datagram of their own.
 const DATAGRAM_LEAST: i64 = 200;
@@ -46,18 +44,13 @@ pub(crate) struct SendAllowance {
     bytes: i64,
     /// And how many until the window is full.
     room: i64,
-    /// Whether whatever is sent waits behind what was sent before, or nothing comes.
-    is_jammed: bool,
     /// Whether the pace of the link bounds that, and not the budget.
     is_paced: bool,
     window: CongestionWindow,
-    /// When the last state could be sent.
+    /// When the last state was sent.
     added: Option<Instant>,
     /// When a row was shown last whatever was allowed.
     trickled: Option<Instant>,
-    /// When a state was sent last, and how long after the one before.
-    stated: Option<Instant>,
-    interval: Duration,
 }
 
 impl SendAllowance {
@@ -67,24 +60,20 @@ impl SendAllowance {
             of_messages: 0.0,
             bytes: 0,
             room: 0,
-            is_jammed: false,
             is_paced: false,
             window: CongestionWindow::new(),
             added: None,
             trickled: None,
-            stated: None,
-            interval: Duration::ZERO,
         }
     }
 
-    /// A state may be sent, while `under_way` bytes are under way.
+    /// A state is sent, while `under_way` bytes are under way.
     pub(crate) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
         self.window.note_sending(passed, now);
         let pace = self.window.pace();
         self.is_paced = pace < f64::from(budget.most);
-        self.is_jammed = self.window.is_jammed(now);
-        let least = if self.is_jammed { 0 } else { budget.least.min(budget.most) };
+        let least = if self.window.is_jammed(now) { 0 } else { budget.least.min(budget.most) };
         let of_others = (OF_OTHERS * f64::from(budget.most)).min(OF_OTHERS_WINDOW * self.window.rate());
         let saved_max = of_others * OF_OTHERS_SAVED.max(passed).as_secs_f64();
         self.of_others = (self.of_others + of_others * passed.as_secs_f64()).min(saved_max);
@@ -100,20 +89,6 @@ impl SendAllowance {
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a few bytes more or less")]
         let room = (self.window.bytes() - under_way as f64) as i64;
         self.room = room.max(least);
-    }
-
-    /// Whether a state is to be sent now; counts it. Where the window is full of what waits, only now and then.
-    pub(crate) fn takes_state(&mut self, now: Instant) -> bool {
-        let is_due = !self.is_jammed || self.room > 0 || self.stated.is_none_or(|stated| now.since(stated) >= TRICKLE);
-        if is_due {
-            self.interval = self.stated.replace(now).map_or(Duration::ZERO, |stated| now.since(stated));
-        }
-        is_due
-    }
-
-    /// How long after the one before the last state was sent.
-    pub(crate) fn interval(&self) -> Duration {
-        self.interval
     }
 
     /// How many bits may tell exactly what is others'.

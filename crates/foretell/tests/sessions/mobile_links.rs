@@ -63,8 +63,8 @@ struct Network {
 
 const NETWORKS: [Network; 3] = [
     Network { up: Cellular::LTE_UP, down: Cellular::LTE_DOWN, waits: Duration::from_millis(50) },
-    Network { up: Cellular::UMTS_UP, down: Cellular::UMTS_DOWN, waits: Duration::from_millis(160) },
-    Network { up: Cellular::EVDO_UP, down: Cellular::EVDO_DOWN, waits: Duration::from_millis(300) },
+    Network { up: Cellular::UMTS_UP, down: Cellular::UMTS_DOWN, waits: Duration::from_millis(200) },
+    Network { up: Cellular::EVDO_UP, down: Cellular::EVDO_DOWN, waits: Duration::from_millis(400) },
 ];
 
 /// Plays over one of them. Returns how long 95 % of the datagrams wait at most.

@@ -74,35 +74,3 @@ fn while_nothing_comes_not_even_the_least_is_sent() {
     assert!(has_room[0] && !has_room[19], "{has_room:?}");
     assert!(!add(2200, true) && add(2210, true));
 }
-
-#[test]
-fn while_nothing_comes_states_are_sent_only_now_and_then() {
-    let mut allowance = SendAllowance::new();
-    let mut sent = |ms: u64, comes: bool| {
-        allowance.add(Budget { least: 5000, most: 1_000_000 }, 1_000_000, at(ms));
-        if comes {
-            allowance.note(Fates { come: 1, lost: 0, bytes: 50, newest_sent: Some(at(ms - 20)) }, at(ms));
-        }
-        allowance.takes_state(at(ms))
-    };
-    assert!((10..200).all(|nth| sent(nth * 10, true)), "all, however full the window is");
-    let waiting = (230..350).filter(|nth| sent(nth * 10, false)).count();
-    assert_eq!(waiting, 20, "of 120 states in 1.2 s one each 60 ms");
-    sent(3500, true);
-    assert!((351..360).all(|nth| sent(nth * 10, true)), "all once something comes again");
-}
-
-#[test]
-fn where_all_that_is_sent_waits_for_what_was_sent_before_states_are_sent_more_rarely() {
-    let mut allowance = SendAllowance::new();
-    let mut sent = |ms: u64, took_ms: u64| {
-        allowance.add(Budget { least: 5000, most: 1_000_000 }, 1_000_000, at(ms));
-        allowance.spend(100);
-        allowance.note(Fates { come: 1, lost: 0, bytes: 100, newest_sent: Some(at(ms - took_ms)) }, at(ms));
-        allowance.takes_state(at(ms))
-    };
-    assert!((30..200).all(|nth| sent(nth * 10, 20)));
-    // One each 60 ms, and one whenever a round trip is over.
-    let waiting = (200..320).filter(|nth| sent(nth * 10, 200)).count();
-    assert!((20..60).contains(&waiting), "{waiting} of 120");
-}

@@ -50,14 +50,14 @@ pub struct ServerConfig {
     /// and shown when it comes back.
     pub interest: Interest,
     /// How many bytes per second each client is sent at most, in the mean of a few states; headers of the network come
-    /// besides. What is predicted comes first, however much it is; of what is shown, what is near and what was told long ago. Default
+    /// besides. What is predicted comes first and always; of what is shown, what is near and what was told long ago. Default
     /// 128,000. Of what a client predicts of others at most three quarters of it are told, the nearest first; the rest it shows.
     pub budget: u32,
     /// How many bytes per second each client may be sent however much is lost or waits for a little: below the
     /// [`budget`](ServerConfig::budget), what is sent follows what the link takes without a queue, but not below this. Default
     /// 5,000, less than any link takes over which a game can be played, so that a small game never waits for what jitter is
     /// mistaken for. While nothing comes through, or all of it late though the link has as much as it takes, only what is predicted
-    /// is sent, once each 60 ms: more would wait behind the rest.
+    /// is sent: more would wait behind the rest.
     pub budget_min: u32,
     /// How many bytes per second of messages may come from one client; what is beyond is as if it were lost, and noted in its
     /// [offences](crate::session::Offences). More than [`ClientConfig::message_rate`](crate::ClientConfig::message_rate) of honest ones;

@@ -31,7 +31,7 @@ pub(super) struct RelayTerms<'a> {
     pub tick: Tick,
     pub rows: &'a Rows,
     pub schema: &'a Schema,
-    /// Ticks between the last snapshots that the receiver was sent.
+    /// Ticks between snapshots.
     pub interval: u32,
     /// How much of the datagram they may take.
     pub bits_max: usize,
@@ -79,11 +79,7 @@ impl<I: Input> InputRelay<I> {
     ) -> PlayerId {
         let peer = &members[receiver].peer;
         let acknowledged = peer.acks.acknowledged().unwrap_or(Tick::ZERO);
-        let covered = if terms.is_exact {
-            RELAYED_TICKS_MAX
-        } else {
-            SNAPSHOTS_COVERED.saturating_mul(terms.interval).min(RELAYED_TICKS_MAX)
-        };
+        let covered = if terms.is_exact { RELAYED_TICKS_MAX } else { SNAPSHOTS_COVERED * terms.interval };
         let since = acknowledged.max(terms.tick.back(covered).unwrap_or(Tick::ZERO));
         let mut begin = peer.relay_from;
         let first = members.partition_point(|member| member.player < begin);

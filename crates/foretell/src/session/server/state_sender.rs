@@ -79,8 +79,7 @@ impl<I: Input> StateSender<I> {
 
     /// Sends the state `tick` to one player.
     fn send(&mut self, round: &mut SendRound<'_, I>, index: usize, tick: Tick, form: Form) {
-        let peer = &mut round.roster.members_mut()[index].peer;
-        if !peer.acks.may_send() || form == Form::Changes && !peer.replica.allowance().takes_state(round.now) {
+        if !round.roster.members_mut()[index].peer.acks.may_send() {
             return;
         }
         self.write_header(round, index, tick);
@@ -135,12 +134,11 @@ impl<I: Input> StateSender<I> {
         }
         let StateSender { relay, replication, .. } = self;
         let is_digest = matches!(snapshot.form, Form::Digest(_));
-        let state_interval = roster.members()[index].peer.replica.state_interval();
         let terms = RelayTerms {
             tick: snapshot.tick,
             rows: snapshot.rows,
             schema: &rules.schema,
-            interval: settings.snapshot_interval_ticks().max(rules.tick_rate.ticks_in(state_interval)),
+            interval: settings.snapshot_interval_ticks(),
             bits_max: if is_digest { BITS_MAX_BESIDE_DIGEST } else { BITS_MAX_BESIDE_ROWS },
             of_others: config.relay_inputs,
             is_in_view: &|player| replication.shows_player(snapshot, player),

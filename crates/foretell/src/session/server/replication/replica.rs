@@ -14,7 +14,6 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
 use crate::world::{Entity, Owned, PlayerId, RowKey, Seat, StepOutput, Visibility};
-use core::time::Duration;
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -105,11 +104,6 @@ impl Replica {
     /// How much may be sent.
     pub(crate) fn allowance(&mut self) -> &mut SendAllowance {
         &mut self.allowance
-    }
-
-    /// How long after the one before the last state was sent.
-    pub(crate) fn state_interval(&self) -> Duration {
-        self.allowance.interval()
     }
 
     /// The client says which is the newest complete snapshot that it has.
