@@ -64,8 +64,8 @@ fn every_field_that_is_told_counts_with_its_bits() {
     let [sent] = &counter.sent[..] else { panic!("one player") };
     let welcome = sent.bits() - bits_sent(&simulation, 0);
     assert!(welcome > 0 && welcome < 8 * 300, "the answers to hellos are no states: {welcome} bits");
-    let [walkers, motes, boulders] = sent.shown() else { panic!("three components") };
-    assert_eq!((walkers.bits(), boulders.bits()), (0, 0), "nobody else's walker, and no boulder");
+    let [walkers, motes, boulders, tallies] = sent.shown() else { panic!("four components") };
+    assert_eq!([walkers, boulders, tallies].map(|of| of.bits()), [0; 3], "nobody else's walker, no boulder, no tally");
     // Told against an earlier row: a bit, and where they differ three lanes of 32. They move always, and turn at the edges.
     assert_eq!(motes.fields[0], motes.rows * 97);
     assert!(motes.rows > 20_000, "{motes:?}");
