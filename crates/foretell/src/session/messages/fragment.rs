@@ -1,4 +1,4 @@
-//! A message, or a fragment of one that does not fit into a datagram, as it stands in a datagram.
+//! A message, or a fragment of one that does not fit into a datagram, as it is written and read.
 
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::Messages;
@@ -72,8 +72,8 @@ fn stream_header(
 /// How many bytes a fragment takes in a datagram, at most.
 pub(super) fn fragment_bytes_max(total: usize, index: u32) -> usize {
     // Kind, number, length and index, and the bit before it.
-    const HEAD_BYTES_MAX: usize = 14;
-    fragment_range(total, index).len() + HEAD_BYTES_MAX
+    const HEADER_BYTES_MAX: usize = 14;
+    fragment_range(total, index).len() + HEADER_BYTES_MAX
 }
 
 /// Writes a fragment of a message.

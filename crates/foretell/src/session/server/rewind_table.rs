@@ -5,7 +5,7 @@ use crate::world::{Entity, EntityMap, PlayerId};
 use alloc::vec::Vec;
 
 /// Before its words an entry has as many for its tick and whose it is.
-const HEAD: usize = 2;
+const HEADER: usize = 2;
 /// So many rings lie together, entry by entry: what is written in a tick, of rows that change in all, lies side by side.
 const RINGS_TOGETHER: u32 = 16;
 /// Whose it is where it is gone.
@@ -49,7 +49,7 @@ impl RewindTable {
     /// Of rows of this number of words, as they were in up to `ticks` states.
     pub fn new(words: usize, ticks: u32) -> RewindTable {
         let (rings, data, free) = (EntityMap::new(), Vec::new(), Vec::new());
-        RewindTable { stride: HEAD + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
+        RewindTable { stride: HEADER + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -88,7 +88,7 @@ impl RewindTable {
         }
         let place = advance(ring, *places, data, *stride, entry.tick);
         data[place + 1] = u32::from(entry.owner.get());
-        data[place + HEAD..place + *stride].copy_from_slice(entry.words);
+        data[place + HEADER..place + *stride].copy_from_slice(entry.words);
     }
 
     /// A row is not there from a state on.
@@ -105,7 +105,7 @@ impl RewindTable {
         let Some(nth) = self.find(entity) else { return };
         let ring = self.rings.values()[nth];
         let place = self.place(ring, 0);
-        if self.data[place..place + HEAD] == [tick.get(), NOBODY] {
+        if self.data[place..place + HEADER] == [tick.get(), NOBODY] {
             self.free.push(ring.nth);
             self.rings.remove(entity);
         }
@@ -131,7 +131,7 @@ impl RewindTable {
     fn entry(&self, place: usize) -> Option<RewindEntry<'_>> {
         let of = &self.data[place..place + self.stride];
         let owner = u16::try_from(of[1]).ok()?;
-        Some(RewindEntry { tick: Tick::new(of[0]), owner: PlayerId::new(owner), words: &of[HEAD..] })
+        Some(RewindEntry { tick: Tick::new(of[0]), owner: PlayerId::new(owner), words: &of[HEADER..] })
     }
 
     /// Where an entry begins that has this many newer ones.

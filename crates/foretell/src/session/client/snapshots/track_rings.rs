@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// How many states the smallest rings have room for.
 const SMALLEST: usize = 8;
 /// Before its words a state has as many for its tick, its owner and status, and when it was known.
-const HEAD: usize = 3;
+const HEADER: usize = 3;
 
 /// What a state says of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl TrackEntry {
     }
 
     #[inline]
-    fn header(&self) -> [u32; HEAD] {
+    fn header(&self) -> [u32; HEADER] {
         [self.tick.get(), u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]
     }
 
@@ -129,14 +129,14 @@ impl<'a> RingStates<'a> {
     /// One of them, and its words.
     #[inline]
     pub fn state(&self, at: u32) -> (TrackEntry, &'a [u32]) {
-        let (header, words) = self.whole(at).split_at(HEAD);
+        let (header, words) = self.whole(at).split_at(HEADER);
         (TrackEntry::of_header(header), words)
     }
 
     /// The same of a row that is there and may move; `None` where it is not, or rests.
     #[inline]
     pub fn moving(&self, at: u32) -> Option<(Tick, &'a [u32])> {
-        let (header, words) = self.whole(at).split_at(HEAD);
+        let (header, words) = self.whole(at).split_at(HEADER);
         (header[1] & 3 == Status::There as u32).then(|| (Tick::new(header[0]), words))
     }
 
@@ -159,7 +159,10 @@ impl TrackRings {
         let longest = states.next_power_of_two().max(SMALLEST);
         let lengths = core::iter::successors(Some(SMALLEST), |places| Some(places * 2));
         let new = |places| RingsOfLength { places, data: Vec::new(), free: Vec::new() };
-        TrackRings { stride: HEAD + words, classes: lengths.take_while(|places| *places <= longest).map(new).collect() }
+        TrackRings {
+            stride: HEADER + words,
+            classes: lengths.take_while(|places| *places <= longest).map(new).collect(),
+        }
     }
 
     /// Forgets all, and keeps the memory.
@@ -255,9 +258,9 @@ impl TrackRings {
     fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {
         let place = self.place(ring, at);
         let state = &mut self.classes[ring.class as usize].data[place..place + self.stride];
-        state[..HEAD].copy_from_slice(&entry.header());
+        state[..HEADER].copy_from_slice(&entry.header());
         if entry.is_there() {
-            state[HEAD..].copy_from_slice(words);
+            state[HEADER..].copy_from_slice(words);
         }
     }
 

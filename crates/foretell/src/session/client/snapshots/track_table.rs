@@ -147,11 +147,9 @@ impl TrackTable {
         let was_known = |at: u32| at < ring.len && states.known_in(at) <= since.known.update;
         let goes_on = || was_known(before + 1) && (!since.by_neighbours || was_known(before + 2));
         let is_cut = ring.is_cut && before == 0;
-        let left = || {
-            let state = |at: u32| (at < ring.len && was_known(at)).then(|| track_state(ring, states, at));
-            state(before).map(|known| known.left(state(before + 1), look))
-        };
-        let has_come_to_it = || !is_cut && left().is_some_and(|left| TickTime::start_of(left) > since.at);
+        let next = || was_known(before + 1).then(|| track_state(ring, states, before + 1));
+        let left = || TickTime::start_of(track_state(ring, states, before).left(next(), look));
+        let has_come_to_it = || !is_cut && left() > since.at;
         was_known(before) && (has_come_to_it() || goes_on())
     }
 
