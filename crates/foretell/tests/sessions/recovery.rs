@@ -3,11 +3,12 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
+use foretell::SendRate::{EveryTick, Hz};
 use foretell::session::client::{ClientStats, Joined};
 use foretell::time::Offset;
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Tick,
-    World,
+    Client, ClientConfig, ClientState, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, Server, ServerConfig,
+    Tick, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss};
@@ -42,6 +43,13 @@ fn by_clock() -> Simulation<Masses> {
     session(ClientConfig::default(), HostClock::default())
 }
 
+/// The same, told so often of the state.
+fn told(rate: SendRate) -> Simulation<Masses> {
+    let mut simulation = by_clock();
+    simulation.server.server.config_mut().snapshot_rate = rate;
+    simulation
+}
+
 fn seconds(simulation: &mut Simulation<Masses>, seconds: u64, keys: &mut Keys) {
     simulation.run_until(simulation.now() + Duration::from_secs(seconds), keys);
 }
@@ -53,7 +61,9 @@ fn assert_steady(simulation: &mut Simulation<Masses>, keys: &mut Keys) -> Client
     let host = &simulation.players[0];
     let after = host.client.stats();
     assert_eq!(host.client.state(host.host.local(simulation.now())), ClientState::Playing, "{after:?}");
-    assert!(after.prediction.outcomes.agreed > before.prediction.outcomes.agreed + 200, "{after:?}");
+    let server = &simulation.server.server;
+    let states = 200 / u64::from(server.config().snapshot_rate.interval_ticks(server.rules().tick_rate));
+    assert!(after.prediction.outcomes.agreed > before.prediction.outcomes.agreed + states, "{after:?}");
     assert_eq!(
         (after.prediction.corrections, after.prediction.resyncs),
         (before.prediction.corrections, before.prediction.resyncs),
@@ -116,8 +126,8 @@ fn when_the_clock_of_the_server_stood_still_as_well_a_client_plays_soon_and_simu
 
 #[test]
 fn a_way_up_that_is_dead_does_not_drive_the_clock_away() {
-    for hole in [2, 10, 60, 600] {
-        let mut simulation = by_clock();
+    for (hole, rate) in [(2, EveryTick), (10, EveryTick), (60, Hz(20)), (600, Hz(20))] {
+        let mut simulation = told(rate);
         let mut keys = Keys::default();
         seconds(&mut simulation, 5, &mut keys);
         simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
@@ -132,8 +142,12 @@ fn a_way_up_that_is_dead_does_not_drive_the_clock_away() {
 
 #[test]
 fn a_route_that_becomes_longer_costs_inputs_for_two_seconds_at_most() {
-    for (latency_ms, most) in [(300, 130), (700, 220)] {
-        let mut simulation = by_clock();
+    let lengths = [(300, 130), (700, 220)];
+    let each = lengths
+        .into_iter()
+        .flat_map(|(latency_ms, most)| [EveryTick, Hz(20), Hz(10)].map(|rate| (latency_ms, most, rate)));
+    for (latency_ms, most, rate) in each {
+        let mut simulation = told(rate);
         let mut keys = Keys::default();
         seconds(&mut simulation, 5, &mut keys);
         let missed = |simulation: &Simulation<Masses>| {
@@ -146,7 +160,7 @@ fn a_route_that_becomes_longer_costs_inputs_for_two_seconds_at_most() {
             (host.up_conditions.latency, host.down_conditions.latency) = (latency, latency);
             seconds(&mut simulation, 10, &mut keys);
         }
-        assert!(missed(&simulation) < most, "to {latency_ms} ms and back: {}", missed(&simulation));
+        assert!(missed(&simulation) < most, "to {latency_ms} ms and back, {rate:?}: {}", missed(&simulation));
         assert_steady(&mut simulation, &mut keys);
     }
 }

@@ -8,8 +8,10 @@ const SENT_KEPT: usize = 256;
 /// The shortest round trip is that of the last second: a route that has become longer is known by then.
 const QUARTERS_KEPT: usize = 4;
 const QUARTER_MICROS: u64 = 250_000;
-/// A quarter of a second of datagrams.
-const SAMPLES_KEPT: usize = 16;
+/// The last round trips are those of so many datagrams, a quarter of a second of them,
+const SAMPLES_KEPT: u16 = 16;
+/// but so many at least, where the server seldom names one.
+const SAMPLES_LEAST: usize = 4;
 /// By more than this the round trip does not grow from one datagram to the next.
 const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
@@ -35,8 +37,8 @@ pub(crate) struct DatagramTiming {
     shortest: [(u64, Duration); QUARTERS_KEPT],
     /// The quarter of the newest round trip.
     quarter: u64,
-    /// The last round trips, by the low bits of the datagram's number.
-    samples: [Duration; SAMPLES_KEPT],
+    /// The last round trips, each with the number of its datagram, the newest first.
+    samples: Vec<(u16, Duration)>,
     last_snapshot: Instant,
 }
 
@@ -53,7 +55,7 @@ impl DatagramTiming {
             rtt: Duration::ZERO,
             shortest: [(0, Duration::MAX); QUARTERS_KEPT],
             quarter: 0,
-            samples: [Duration::MAX; SAMPLES_KEPT],
+            samples: Vec::with_capacity(usize::from(SAMPLES_KEPT) + 1),
             last_snapshot: now,
         }
     }
@@ -118,7 +120,8 @@ impl DatagramTiming {
         if self.rtt.is_zero() {
             self.rtt = sample;
         }
-        self.samples[usize::from(sequence) % SAMPLES_KEPT] = sample;
+        self.samples.insert(0, (sequence, sample));
+        self.samples.truncate(usize::from(SAMPLES_KEPT));
         self.rtt = (self.rtt * 7 + sample) / 8;
         self.note_shortest(now, sample);
         true
@@ -138,7 +141,10 @@ impl DatagramTiming {
 
     /// The shortest of the last round trips: for some that were measured by a clock that has been set it stays as it is.
     pub(crate) fn rtt_of_late(&self) -> Duration {
-        self.samples.iter().min().copied().filter(|sample| *sample < Duration::MAX).unwrap_or(self.rtt)
+        let is_of_late = |sequence: u16| self.heard.is_some_and(|heard| heard.wrapping_sub(sequence) < SAMPLES_KEPT);
+        let each = self.samples.iter().enumerate();
+        let of_late = each.filter(|(nth, (sequence, _))| *nth < SAMPLES_LEAST || is_of_late(*sequence));
+        of_late.map(|(_, (_, sample))| *sample).min().unwrap_or(self.rtt)
     }
 
     /// The shortest round trip of the last second in which there were any; zero until it is measured.
