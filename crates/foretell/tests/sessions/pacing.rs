@@ -199,7 +199,7 @@ fn a_network_that_needs_more_lead_than_is_allowed_is_told_once() {
 
 #[test]
 fn a_clock_that_is_set_forward_costs_one_resync_and_a_third_of_a_second() {
-    for (step_s, latency) in [(1, 0), (5, 50), (60, 0), (60, 50)] {
+    for (step_s, latency) in [(1, 0), (5, 50), (60, 0), (60, 50), (60, 150), (5, 300)] {
         let (mut simulation, mut watch) = session(network(latency, 0), 60);
         let now = simulation.now();
         simulation.players[0].host.clock_mut().step(now, Offset::from_micros(step_s * 1_000_000));

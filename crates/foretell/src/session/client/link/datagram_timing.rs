@@ -8,10 +8,8 @@ const SENT_KEPT: usize = 256;
 /// The shortest round trip is that of the last second: a route that has become longer is known by then.
 const QUARTERS_KEPT: usize = 4;
 const QUARTER_MICROS: u64 = 250_000;
-/// The last round trips are those of so many datagrams, a quarter of a second of them,
-const SAMPLES_KEPT: u16 = 16;
-/// but so many at least, where the server seldom names one.
-const SAMPLES_LEAST: usize = 4;
+/// The last round trips are those of so many datagrams, of which the server may seldom name one.
+const SAMPLES_OF: u16 = 16;
 /// By more than this the round trip does not grow from one datagram to the next.
 const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
@@ -37,6 +35,8 @@ pub(crate) struct DatagramTiming {
     shortest: [(u64, Duration); QUARTERS_KEPT],
     /// The quarter of the newest round trip.
     quarter: u64,
+    /// The first datagram since the clock stood still or was set, if it was of late. How long those before it took nobody knows.
+    measured: Option<u16>,
     /// The last round trips, each with the number of its datagram, the newest first.
     samples: Vec<(u16, Duration)>,
     last_snapshot: Instant,
@@ -55,7 +55,8 @@ impl DatagramTiming {
             rtt: Duration::ZERO,
             shortest: [(0, Duration::MAX); QUARTERS_KEPT],
             quarter: 0,
-            samples: Vec::with_capacity(usize::from(SAMPLES_KEPT) + 1),
+            measured: None,
+            samples: Vec::with_capacity(usize::from(SAMPLES_OF) + 1),
             last_snapshot: now,
         }
     }
@@ -91,13 +92,12 @@ impl DatagramTiming {
 
     /// Whether a server that has heard our datagram `sequence` speaks of ticks as they are now.
     pub(crate) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
-        let Some(anew) = self.anew else { return true };
-        let Some(sequence) = sequence else { return false };
-        let since = sequence.wrapping_sub(anew).cast_signed();
-        if since > 1024 {
-            self.anew = None;
-        }
-        since >= 0
+        self.anew.is_none() || sequence.is_some_and(|sequence| is_since(&mut self.anew, sequence))
+    }
+
+    /// The clock has stood still, or was set.
+    pub(crate) fn note_stood_still(&mut self) {
+        self.measured = Some(self.sequence);
     }
 
     /// When one of the last datagrams was sent.
@@ -114,6 +114,9 @@ impl DatagramTiming {
             return false;
         }
         self.heard = Some(sequence);
+        if !is_since(&mut self.measured, sequence) {
+            return true;
+        }
         let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
         // A clock that is set forward makes a round trip of an hour.
         let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min() + GROWS_AT_ONCE) };
@@ -121,7 +124,7 @@ impl DatagramTiming {
             self.rtt = sample;
         }
         self.samples.insert(0, (sequence, sample));
-        self.samples.truncate(usize::from(SAMPLES_KEPT));
+        self.samples.truncate(usize::from(SAMPLES_OF));
         self.rtt = (self.rtt * 7 + sample) / 8;
         self.note_shortest(now, sample);
         true
@@ -139,12 +142,11 @@ impl DatagramTiming {
         self.rtt
     }
 
-    /// The shortest of the last round trips: for some that were measured by a clock that has been set it stays as it is.
+    /// The shortest of the last round trips.
     pub(crate) fn rtt_of_late(&self) -> Duration {
-        let is_of_late = |sequence: u16| self.heard.is_some_and(|heard| heard.wrapping_sub(sequence) < SAMPLES_KEPT);
-        let each = self.samples.iter().enumerate();
-        let of_late = each.filter(|(nth, (sequence, _))| *nth < SAMPLES_LEAST || is_of_late(*sequence));
-        of_late.map(|(_, (_, sample))| *sample).min().unwrap_or(self.rtt)
+        let newest = self.samples.first().map_or(0, |(sequence, _)| *sequence);
+        let of_late = self.samples.iter().filter(|(sequence, _)| newest.wrapping_sub(*sequence) < SAMPLES_OF);
+        of_late.map(|(_, sample)| *sample).min().unwrap_or(self.rtt)
     }
 
     /// The shortest round trip of the last second in which there were any; zero until it is measured.
@@ -167,4 +169,13 @@ impl DatagramTiming {
     pub(crate) fn last_snapshot(&self) -> Instant {
         self.last_snapshot
     }
+}
+
+/// Whether a datagram was sent since that one, which is forgotten when it is long ago.
+fn is_since(first: &mut Option<u16>, sequence: u16) -> bool {
+    let since = first.map_or(0, |first| sequence.wrapping_sub(first).cast_signed());
+    if since > 1024 {
+        *first = None;
+    }
+    since >= 0
 }

@@ -109,8 +109,18 @@ impl Link {
 
     /// An update begins: whether the last one was too long ago, or the caller's clock was set back.
     pub(crate) fn has_stood_still(&mut self, now: Instant) -> bool {
-        let last = core::mem::replace(&mut self.updated, now);
-        now < last || now.since(last) > STOOD_STILL
+        let has_stood_still = self.note_gap(now);
+        self.updated = now;
+        has_stood_still
+    }
+
+    /// Whether the last update was too long ago for this instant. Then nobody knows how long what is under way takes.
+    fn note_gap(&mut self, now: Instant) -> bool {
+        let is_gap = now < self.updated || now.since(self.updated) > STOOD_STILL;
+        if is_gap {
+            self.datagrams.note_stood_still();
+        }
+        is_gap
     }
 
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
@@ -165,6 +175,7 @@ impl Link {
         self.inputs.note_acknowledged(header.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
         let (sequence, ago) = header.timing.heard?;
         let held = Duration::from_micros(u64::from(ago) * 64);
+        self.note_gap(now);
         if !self.datagrams.note_heard(now, sequence, held) {
             return None;
         }
