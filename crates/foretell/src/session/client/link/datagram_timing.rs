@@ -8,8 +8,9 @@ const SENT_KEPT: usize = 256;
 /// The shortest round trip is that of the last second: a route that has become longer is known by then.
 const QUARTERS_KEPT: usize = 4;
 const QUARTER_MICROS: u64 = 250_000;
-/// The last round trips are those of so many datagrams, of which the server may seldom name one.
+/// The last round trips are those of so many datagrams, but so many at least, as the server may seldom name one.
 const SAMPLES_OF: u16 = 16;
+const SAMPLES_LEAST: usize = 3;
 /// By more than this the round trip does not grow from one datagram to the next.
 const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
 
@@ -35,7 +36,7 @@ pub(crate) struct DatagramTiming {
     shortest: [(u64, Duration); QUARTERS_KEPT],
     /// The quarter of the newest round trip.
     quarter: u64,
-    /// The first datagram since the clock stood still or was set, if it was of late. How long those before it took nobody knows.
+    /// The first datagram since updates stood still or the clock was set, if it was of late. How long those before it took nobody knows.
     measured: Option<u16>,
     /// The last round trips, each with the number of its datagram, the newest first.
     samples: Vec<(u16, Duration)>,
@@ -95,7 +96,7 @@ impl DatagramTiming {
         self.anew.is_none() || sequence.is_some_and(|sequence| is_since(&mut self.anew, sequence))
     }
 
-    /// The clock has stood still, or was set.
+    /// Updates have stood still, or the clock was set.
     pub(crate) fn note_stood_still(&mut self) {
         self.measured = Some(self.sequence);
     }
@@ -118,7 +119,7 @@ impl DatagramTiming {
             return true;
         }
         let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
-        // A clock that is set forward makes a round trip of an hour.
+        // A clock that was set a little, or one that stood still, makes a round trip that never was.
         let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min() + GROWS_AT_ONCE) };
         if self.rtt.is_zero() {
             self.rtt = sample;
@@ -145,8 +146,10 @@ impl DatagramTiming {
     /// The shortest of the last round trips.
     pub(crate) fn rtt_of_late(&self) -> Duration {
         let newest = self.samples.first().map_or(0, |(sequence, _)| *sequence);
-        let of_late = self.samples.iter().filter(|(sequence, _)| newest.wrapping_sub(*sequence) < SAMPLES_OF);
-        of_late.map(|(_, sample)| *sample).min().unwrap_or(self.rtt)
+        let is_of_late = |sequence: u16| newest.wrapping_sub(sequence) < SAMPLES_OF;
+        let each = self.samples.iter().enumerate();
+        let of_late = each.filter(|(nth, (sequence, _))| *nth < SAMPLES_LEAST || is_of_late(*sequence));
+        of_late.map(|(_, (_, sample))| *sample).min().unwrap_or(self.rtt)
     }
 
     /// The shortest round trip of the last second in which there were any; zero until it is measured.

@@ -18,6 +18,8 @@ use core::time::Duration;
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(500);
 /// A client whose updates are further apart than this stood still, or its clock was set: longer than a frame at 5 per second.
 const STOOD_STILL: Duration = Duration::from_millis(250);
+/// However far apart they were, updates that are further apart than twice this are not those of slow frames.
+const APART_MAX: Duration = Duration::from_secs(1);
 /// Behind a snapshot's tick by more than this, the clock jumps.
 const BEHIND_TICKS: u32 = 2;
 /// Without a snapshot for so long, the clock is not steered any more.
@@ -45,8 +47,9 @@ pub(crate) struct Link {
     pub inputs: InputSchedule,
     pub step_messages: OutgoingStepMessages,
     tick_unwrap: TickUnwrap,
-    /// When the last update was.
+    /// When the last update was, and how long after the one before.
     updated: Instant,
+    apart: Duration,
 }
 
 impl Link {
@@ -60,6 +63,7 @@ impl Link {
             step_messages: OutgoingStepMessages::new(at.tick()),
             tick_unwrap: TickUnwrap::new(at.tick(), now),
             updated: now,
+            apart: Duration::ZERO,
         }
     }
 
@@ -109,18 +113,18 @@ impl Link {
 
     /// An update begins: whether the last one was too long ago, or the caller's clock was set back.
     pub(crate) fn has_stood_still(&mut self, now: Instant) -> bool {
-        let has_stood_still = self.note_gap(now);
-        self.updated = now;
-        has_stood_still
+        let passed = now.since(self.updated);
+        let stood_still = now < self.updated || passed > STOOD_STILL;
+        self.note_gap(now);
+        (self.updated, self.apart) = (now, passed.min(APART_MAX));
+        stood_still
     }
 
-    /// Whether the last update was too long ago for this instant. Then nobody knows how long what is under way takes.
-    fn note_gap(&mut self, now: Instant) -> bool {
-        let is_gap = now < self.updated || now.since(self.updated) > STOOD_STILL;
-        if is_gap {
+    /// Where the last update is longer ago than the one before was then, nobody knows how long what is under way takes.
+    fn note_gap(&mut self, now: Instant) {
+        if now.since(self.updated) > STOOD_STILL.max(2 * self.apart) {
             self.datagrams.note_stood_still();
         }
-        is_gap
     }
 
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
@@ -218,5 +222,67 @@ impl Link {
         let unknown = self.server_clock.unknown_after(self.datagrams.rtt() + LATEST_WITHIN);
         self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_micros(ms * 1000)
+    }
+
+    fn link() -> Link {
+        Link::new(DatagramTiming::new(0, 0, at(0)), TickRate::hz(60), TickTime::default(), at(0))
+    }
+
+    /// Sends a datagram in an update.
+    fn update(link: &mut Link, ms: u64) -> u16 {
+        link.has_stood_still(at(ms));
+        link.datagrams.next_sequence(at(ms))
+    }
+
+    /// The server names it at once. Returns the smoothed round trip in milliseconds.
+    fn name(link: &mut Link, sequence: u16, ms: u64) -> u128 {
+        let mut header = SnapshotHeader::default();
+        header.timing.heard = Some((sequence, 0));
+        link.note_header(ReceivedHeader { now: at(ms), tick: Tick::ZERO, header: &header });
+        link.datagrams.rtt().as_millis()
+    }
+
+    #[test]
+    fn what_comes_stamped_a_little_before_the_last_update_is_measured() {
+        let mut link = link();
+        let mut sent = update(&mut link, 16);
+        for nth in 2..50 {
+            let next = update(&mut link, nth * 16);
+            assert_eq!(name(&mut link, sent, nth * 16 - 1), 15);
+            sent = next;
+        }
+    }
+
+    #[test]
+    fn at_three_frames_per_second_round_trips_are_measured_also_where_datagrams_are_read_by_frame() {
+        let mut link = link();
+        let mut sent = update(&mut link, 333);
+        let mut last = 0;
+        for nth in 2..50 {
+            last = name(&mut link, sent, nth * 333);
+            sent = update(&mut link, nth * 333);
+        }
+        assert_eq!(last, 333);
+    }
+
+    #[test]
+    fn what_was_under_way_while_the_clock_was_set_is_not_measured() {
+        let mut link = link();
+        let mut set = 0;
+        let mut sent = update(&mut link, 16);
+        for nth in 2..50 {
+            set += if nth == 20 { 5_000 } else { 0 };
+            assert_eq!(name(&mut link, sent, nth * 16 + set), 16);
+            sent = update(&mut link, nth * 16 + set);
+        }
     }
 }
