@@ -8,8 +8,9 @@ const SENT_KEPT: usize = 256;
 /// The shortest round trip is that of the last second: a route that has become longer is known by then.
 const QUARTERS_KEPT: usize = 4;
 const QUARTER_MICROS: u64 = 250_000;
-/// The last round trips are those of so many datagrams, but so many at least, as the server may seldom name one.
+/// The last round trips are those of the last 16 datagrams, of which the server may seldom name one,
 const SAMPLES_OF: u16 = 16;
+/// but three at least.
 const SAMPLES_LEAST: usize = 3;
 /// By more than this the round trip does not grow from one datagram to the next.
 const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
@@ -36,7 +37,8 @@ pub(crate) struct DatagramTiming {
     shortest: [(u64, Duration); QUARTERS_KEPT],
     /// The quarter of the newest round trip.
     quarter: u64,
-    /// The first datagram since updates stood still or the clock was set, if it was of late. How long those before it took nobody knows.
+    /// The first datagram since updates stood still or the clock was set, if that was recently. How long those before it took nobody
+    /// knows.
     measured: Option<u16>,
     /// The last round trips, each with the number of its datagram, the newest first.
     samples: Vec<(u16, Duration)>,
