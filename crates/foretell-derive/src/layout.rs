@@ -264,7 +264,7 @@ impl Layout {
             let ty = &field.ty;
             quote_spanned! {ty.span()=>
                 const _: () = {
-                    const fn names_parent<T: ::foretell::derive::ParentName>() {}
+                    const fn names_parent<T: ::foretell::derive_support::ParentName>() {}
                     names_parent::<#ty>();
                 };
             }

@@ -54,8 +54,8 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                     quote!(#part::take(&mut self.#member, &mut other.#slot);)
                 }
                 (Keeping::Table, false) => quote!(#part::load(&mut self.#member, &other.#slot);),
-                (_, true) => quote!(::foretell::derive::save(&self.#member, &mut other.#slot);),
-                (_, false) => quote!(::foretell::derive::load(&mut self.#member, &other.#slot);),
+                (_, true) => quote!(::foretell::derive_support::save(&self.#member, &mut other.#slot);),
+                (_, false) => quote!(::foretell::derive_support::load(&mut self.#member, &other.#slot);),
             }
         });
         quote!(#(#calls)*)

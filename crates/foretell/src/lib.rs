@@ -17,7 +17,7 @@ pub extern crate alloc;
 extern crate self as foretell;
 
 #[doc(hidden)]
-pub mod derive;
+pub mod derive_support;
 
 pub mod hits;
 pub mod math;

@@ -41,9 +41,9 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/snapshots",
         layers: &[
-            &["baselines", "comparison_outcomes", "relay_reader", "shown_reader", "track_rings"],
-            &["hidden_entities", "track_state"],
-            &["track_table"],
+            &["baselines", "comparison_outcomes", "input_relay_reader", "shown_reader", "track_rings"],
+            &["hidden_entities", "track_sample"],
+            &["component_tracks"],
             &["tracks"],
             &["known_rows"],
             &["snapshot"],
@@ -54,7 +54,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/prediction",
         layers: &[
             &["effects", "exact_session_causes", "missed_inputs", "ownership_changes", "pending_corrections"],
-            &["cause_evidence", "prediction_targets"],
+            &["cause_evidence", "predicted_entities"],
             &["change_outcomes", "reconciler"],
             &["prediction"],
         ],
@@ -80,7 +80,7 @@ const FOLDERS: [Folder; 14] = [
                 "admission",
                 "inputs",
                 "hierarchy",
-                "rewind_table",
+                "component_history",
                 "peer_acks",
                 "row_versions",
                 "stats",
@@ -93,7 +93,7 @@ const FOLDERS: [Folder; 14] = [
             &["authority"],
             &["replication"],
             &["exact_sessions", "host_player", "peer"],
-            &["player_messages", "hit_receipts", "input_relay", "roster_dispatch", "simulation"],
+            &["message_router", "hit_receipts", "input_relay", "roster_dispatch", "simulation"],
             &["state_sender"],
             &["pipeline"],
             &["endpoint"],
@@ -117,7 +117,7 @@ const FOLDERS: [Folder; 14] = [
     },
     Folder {
         path: "session/server/authority",
-        layers: &[&["authority_requests", "travel_budget"], &["hold"], &["hold_table"], &["shared_mode"]],
+        layers: &[&["authority_requests", "travel_budget"], &["hold"], &["hold_table"], &["authority_arbiter"]],
     },
     Folder { path: "session/server/exact_sessions", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
@@ -134,7 +134,7 @@ const FOLDERS: [Folder; 14] = [
             &["row_bundles"],
             &["encoded_rows"],
             &["chosen_records", "interest_query"],
-            &["exact_rows", "host_view"],
+            &["exact_row_set", "host_view"],
             &["exact_choice"],
             &["snapshot_source"],
             &["exact_lane", "snapshot_packer"],

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Which modules each module of the core may import from (ARCHITECTURE: `time -> {motion, wire}`,
 /// `motion -> world -> rollback`, `rollback + wire -> session`).
 const MAY_IMPORT: [(&str, &[&str]); 9] = [
-    ("derive", &["world"]),
+    ("derive_support", &["world"]),
     ("hits", &["math", "motion"]),
     ("math", &[]),
     ("time", &[]),

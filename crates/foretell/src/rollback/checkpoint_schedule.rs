@@ -5,7 +5,7 @@
 //! new as its own when that does begin, and copies others for the one after it.
 
 use super::checkpoint_ring::{CheckpointRing, SavedSlot};
-use super::rollback_forecast::RollbackForecast;
+use super::rollback_starts::RollbackStarts;
 use crate::time::Tick;
 
 /// What the world goes back for: whether the saved state that it goes back to is needed again.
@@ -31,7 +31,7 @@ pub(super) struct GoBack {
 /// Of which ticks of a timeline states are saved, and the rules for that.
 pub(super) struct CheckpointSchedule {
     ring: CheckpointRing,
-    predictor: RollbackForecast,
+    predictor: RollbackStarts,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     switched: Tick,
     /// How many ticks lie at most between two saved states where few are worth saving.
@@ -43,7 +43,7 @@ impl CheckpointSchedule {
     pub(super) fn new(every: u32, horizon: u32) -> CheckpointSchedule {
         let ring = CheckpointRing::new(every.min(horizon), horizon);
         let bound = if ring.has_all() { 0 } else { horizon / 4 };
-        CheckpointSchedule { ring, predictor: RollbackForecast::new(every, horizon / 4), switched: Tick::ZERO, bound }
+        CheckpointSchedule { ring, predictor: RollbackStarts::new(every, horizon / 4), switched: Tick::ZERO, bound }
     }
 
     /// Simulation begins with the state of `tick`, after no other.

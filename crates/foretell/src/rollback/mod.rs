@@ -8,11 +8,11 @@ mod checkpoint_schedule;
 mod checkpoints;
 mod input_history;
 mod optimistic_changes;
+mod others_as_seen;
 mod predicted_states;
 mod remote_inputs;
-mod remote_past;
 mod resimulation_progress;
-mod rollback_forecast;
+mod rollback_starts;
 mod state_history;
 mod step_messages;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::input_history::StepInputs;
 use super::optimistic_changes::OptimisticChanges;
-use super::remote_past::RemotePast;
+use super::others_as_seen::OthersAsSeen;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
 use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
@@ -210,8 +210,8 @@ impl WorldDriver {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> RemotePast<'a> {
-        RemotePast { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersAsSeen<'a> {
+        OthersAsSeen { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

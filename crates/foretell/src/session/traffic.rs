@@ -5,14 +5,14 @@
 
 use super::authority_codec::read_holder;
 use super::datagram::{DatagramKind, ShownHeader};
-use super::relay_codec::RelayLine;
+use super::input_relay_codec::RelayLine;
+use super::resting_rows::read_resting;
 use super::row_codec::RowCodec;
 use super::rules::Rules;
 use super::shown_codec::ShownCodec;
 use super::shown_row_header::{RecordKind, RecordsBefore};
 use super::snapshot_header::SnapshotHeader;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
-use super::stopped_rows::read_stopped;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Column, ComponentId, Input, Rows, Schema, word_bits};
@@ -184,7 +184,7 @@ impl<I: Input> Traffic<I> {
         loop {
             let left = reader.left();
             if reader.take(1)? == 0 {
-                read_stopped(reader)?;
+                read_resting(reader)?;
                 return reader.clone().finish();
             }
             let header = before.read(reader, &self.row_codec)?;

@@ -5,11 +5,11 @@
 
 mod bit_batch;
 mod bits;
-mod change_coding;
 mod encoded_bits;
+mod same_as_previous;
 
 pub(crate) use bit_batch::BitBatch;
 pub use bits::{BitReader, BitWriter, Malformed, Stream};
 pub(crate) use bits::{small_bits, small_code};
-pub use change_coding::{read_change, stream_change, write_change};
 pub(crate) use encoded_bits::EncodedBits;
+pub use same_as_previous::{read_change, stream_change, write_change};

@@ -1,6 +1,6 @@
 //! Others as a player saw them when it made the input of a step: what its shots are judged by.
 
-use super::past::{AnyRow, Past};
+use super::rewind_source::{AnyRow, RewindSource};
 use super::{ComponentId, Entity, Owned, ROW_WORDS_MAX, RewindMoment, RowKey, Schema, State};
 use crate::motion::Pose;
 
@@ -11,12 +11,12 @@ use crate::motion::Pose;
 /// [`State::read`] leaves them without. In no order that both ends share: of several that are hit take the nearest.
 #[derive(Clone, Copy)]
 pub struct Rewound<'a> {
-    past: Option<&'a dyn Past>,
+    past: Option<&'a dyn RewindSource>,
     rewind: RewindMoment,
 }
 
 impl<'a> Rewound<'a> {
-    pub(crate) fn new(past: Option<&'a dyn Past>, rewind: RewindMoment) -> Rewound<'a> {
+    pub(crate) fn new(past: Option<&'a dyn RewindSource>, rewind: RewindMoment) -> Rewound<'a> {
         Rewound { past, rewind }
     }
 
@@ -100,13 +100,13 @@ impl<'a> Rewound<'a> {
     }
 
     /// A row of another than the player.
-    fn draw(&self, past: &dyn Past, component: ComponentId, nth: usize, into: &mut AnyRow) -> Option<Owned> {
+    fn draw(&self, past: &dyn RewindSource, component: ComponentId, nth: usize, into: &mut AnyRow) -> Option<Owned> {
         let owned = past.draw(component, nth, self.rewind.used, into)?;
         (owned.owner != self.rewind.player).then_some(owned)
     }
 
     /// Adds the components of a struct besides its first one.
-    fn adopt_rest<S: State>(&self, past: &dyn Past, first: usize, entity: Entity, state: &mut S) {
+    fn adopt_rest<S: State>(&self, past: &dyn RewindSource, first: usize, entity: Entity, state: &mut S) {
         let rest = if S::IS_CHOICE { 1..1 } else { 1..S::COMPONENTS };
         for nth in rest {
             let (mut row, component): (AnyRow, _) = ([0; ROW_WORDS_MAX], ComponentId::nth(first + nth));
@@ -118,7 +118,7 @@ impl<'a> Rewound<'a> {
     }
 
     /// Whether a component before this one places the entity.
-    fn is_placed_before(&self, past: &dyn Past, component: ComponentId, entity: Entity) -> bool {
+    fn is_placed_before(&self, past: &dyn RewindSource, component: ComponentId, entity: Entity) -> bool {
         let mut row: AnyRow = [0; ROW_WORDS_MAX];
         placing(past.schema()).take_while(|before| *before < component).any(|component| {
             let found = past.find(RowKey { component, entity });

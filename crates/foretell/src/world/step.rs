@@ -1,7 +1,7 @@
 //! One tick, as a game sees it: the inputs and what else has come, and whatever a step may ask for and say.
 
-use super::past::{Past, PastState};
-use super::roles::{Role, Roles, Side};
+use super::rewind_source::{PastState, RewindSource};
+use super::simulation_roles::{Role, Roles, Side};
 use super::{Change, Effect, EffectKind, Entity, Hit, Leaver, Message, Newcomer, Owned, PlayerId, RewindMoment};
 use super::{PlayerInput, PlayerMessage, PredictionSet, ReceivedMessage, Rewound, StepOutput};
 use crate::time::{Tick, TickRate};
@@ -17,7 +17,7 @@ pub struct Step<'a, I> {
     messages: &'a [ReceivedMessage],
     joined: &'a [Newcomer],
     left: &'a [Leaver],
-    past: Option<&'a dyn Past>,
+    past: Option<&'a dyn RewindSource>,
     /// Ascending by player; empty where everybody is trusted.
     rewinds: &'a [RewindMoment],
     output: StepOutput,
@@ -79,7 +79,7 @@ impl<'a, I> Step<'a, I> {
     }
 
     /// The same with a past, and the moments that players are judged by, ascending by player.
-    pub(crate) fn looking_back(mut self, past: &'a dyn Past, rewinds: &'a [RewindMoment]) -> Step<'a, I> {
+    pub(crate) fn looking_back(mut self, past: &'a dyn RewindSource, rewinds: &'a [RewindMoment]) -> Step<'a, I> {
         (self.past, self.rewinds) = (Some(past), rewinds);
         self
     }

@@ -7,7 +7,7 @@ use super::input_datagram::InputDatagram;
 use super::link::DatagramTiming;
 use super::link::{CATCH_UP, Link, ReceivedHeader};
 use super::prediction::Restart;
-use super::snapshots::RelayReader;
+use super::snapshots::InputRelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
 use super::stats::{ClientStats, PlayoutStats};
 use super::update_log::UpdateLog;
@@ -40,7 +40,7 @@ pub(super) struct ClientSession<W: World> {
 /// A datagram of a snapshot, as far as it has been read: its header, and the inputs of others.
 pub(super) struct SnapshotDatagram<'a, W: World> {
     pub header: &'a SnapshotHeader,
-    pub relayed: &'a RelayReader<W::Input>,
+    pub relayed: &'a InputRelayReader<W::Input>,
     pub lists: BitReader<'a>,
 }
 

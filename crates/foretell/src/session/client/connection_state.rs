@@ -7,7 +7,7 @@ use super::handshake::Handshake;
 use super::join_request::JoinRequest;
 use super::link::DatagramTiming;
 use super::recordable_calls::{ClientOrigin, Joined};
-use super::snapshots::RelayReader;
+use super::snapshots::InputRelayReader;
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
@@ -39,7 +39,7 @@ pub(super) struct ConnectionState<W: World> {
     differing: Option<&'static str>,
     /// The header of the snapshot that is being read, and the inputs of others in it.
     header: SnapshotHeader,
-    relayed: RelayReader<W::Input>,
+    relayed: InputRelayReader<W::Input>,
 }
 
 enum Phase<W: World> {
@@ -74,7 +74,7 @@ impl<W: World> ConnectionState<W> {
             handshake,
             differing,
             header: SnapshotHeader::default(),
-            relayed: RelayReader::new(),
+            relayed: InputRelayReader::new(),
         }
     }
 

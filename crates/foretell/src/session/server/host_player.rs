@@ -2,7 +2,7 @@
 //! between them and the authority.
 
 use super::authoritative_state::AuthoritativeState;
-use super::authority::SharedMode;
+use super::authority::AuthorityArbiter;
 pub(in crate::session) use super::replication::HostView;
 use super::replication::{InterestSettings, LocalLook};
 use crate::time::{Tick, TickTime};
@@ -33,7 +33,7 @@ pub(in crate::session) struct LocalStep<'a> {
     /// The state that it has made.
     pub(super) tick: Tick,
     pub(super) state: &'a AuthoritativeState,
-    pub(super) authority: &'a SharedMode,
+    pub(super) authority: &'a AuthorityArbiter,
     pub(super) interest_settings: InterestSettings<'a>,
     pub(super) output: &'a StepOutput,
 }

@@ -9,7 +9,7 @@ use super::inputs::InputBuffer;
 use super::peer::Peer;
 use crate::rollback::RelayedInput;
 use crate::session::datagram::DATAGRAM_MAX;
-use crate::session::relay_codec::{RELAYED_TICKS_MAX, RelayLine};
+use crate::session::input_relay_codec::{RELAYED_TICKS_MAX, RelayLine};
 use crate::time::Tick;
 use crate::wire::{BitWriter, EncodedBits};
 use crate::world::{Input, InputStatus, PlayerId, Rows, Schema, word_bits};

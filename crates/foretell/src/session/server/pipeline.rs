@@ -2,14 +2,14 @@
 
 use super::admission::{Capacity, Member, Roster};
 use super::authoritative_state::AuthoritativeState;
-use super::authority::{Sender, SharedMode};
+use super::authority::{AuthorityArbiter, Sender};
 use super::config::{ServerConfig, Settings};
 use super::exact_sessions::{ExactSession, Lead};
 use super::hit_receipts::receipt;
 use super::host_player::{LocalInput, LocalStep};
 use super::inputs::{OfferedInput, ReceivedInputs};
+use super::message_router::MessageRouter;
 use super::peer::Peer;
-use super::player_messages::PlayerMessages;
 use super::replication::{InterestSettings, StepReport};
 use super::roster_dispatch::RosterDispatch;
 use super::simulation::{DueStep, Simulation};
@@ -23,7 +23,7 @@ use crate::session::datagram::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
-use crate::world::{Input, Past, PastState, PlayerId, World};
+use crate::world::{Input, PastState, PlayerId, RewindSource, World};
 use core::time::Duration;
 
 /// Whoever is silent for less is not lost.
@@ -41,7 +41,7 @@ pub(super) struct Pipeline<I> {
     datagram: ReceivedInputs<I>,
     simulation: Simulation<I>,
     pub state: AuthoritativeState,
-    pub authority: SharedMode,
+    pub authority: AuthorityArbiter,
     exact: ExactSession,
     state_sender: StateSender<I>,
     pub log: UpdateLog,
@@ -59,7 +59,7 @@ impl<I: Input> Pipeline<I> {
             datagram: ReceivedInputs::new(&rules.schema),
             simulation: Simulation::new(),
             state: AuthoritativeState::new(&rules.schema),
-            authority: SharedMode::new(&rules.schema, rules.tick_rate),
+            authority: AuthorityArbiter::new(&rules.schema, rules.tick_rate),
             exact: ExactSession::new(rules),
             state_sender: StateSender::new(rules),
             log: UpdateLog::with_room(),
@@ -181,7 +181,7 @@ impl<I: Input> Pipeline<I> {
         self.adopt_held(world, tick);
         let Pipeline { settings, roster, simulation, authority, exact, state, .. } = self;
         let (rate, present) = (settings.rules.tick_rate, PastState::new(state.rows(), state.schema()));
-        let past: &dyn Past = if settings.past().ticks > 0 { state.past() } else { &present };
+        let past: &dyn RewindSource = if settings.past().ticks > 0 { state.past() } else { &present };
         simulation.step(world, DueStep { tick, rate, past }, |step| {
             let join_leave_log = roster.join_leave_log();
             let step = step.with_players(join_leave_log.joined(), join_leave_log.left()).holding(authority.entities());
@@ -231,9 +231,9 @@ impl<I: Input> Pipeline<I> {
     }
 
     /// The messages of all players.
-    pub fn messages(&mut self) -> PlayerMessages<'_, I> {
+    pub fn messages(&mut self) -> MessageRouter<'_, I> {
         let Pipeline { settings, roster, log, schedule, .. } = self;
-        PlayerMessages { settings, roster, log, next: schedule.next() }
+        MessageRouter { settings, roster, log, next: schedule.next() }
     }
 
     /// The update is over.

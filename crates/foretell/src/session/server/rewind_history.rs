@@ -3,12 +3,14 @@
 //! Kept is what changes, of what others are told of states with a position or rotation. A client is told states at intervals, rounded;
 //! a row is drawn as it would be if all of those had come in time.
 
-use super::rewind_table::{RewindEntry, RewindTable};
+use super::component_history::{ComponentHistory, RewindEntry};
 use super::row_versions::RowVersions;
 use crate::motion::vector;
 use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{AnyRow, Audience, ComponentId, Owned, Past, ROW_WORDS_MAX, RoundedRow, RowKey, Rows, Schema};
+use crate::world::{
+    AnyRow, Audience, ComponentId, Owned, ROW_WORDS_MAX, RewindSource, RoundedRow, RowKey, Rows, Schema,
+};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -35,7 +37,7 @@ impl RewindTerms {
 /// A component that is kept.
 #[derive(Debug)]
 struct Kept {
-    table: RewindTable,
+    table: ComponentHistory,
     /// How it is rounded; `None` where it is told as it is.
     form: Option<RoundedRow>,
     /// How many ticks apart it is told.
@@ -102,7 +104,7 @@ impl RewindHistory {
             let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
             // Two states before the oldest moment and two after it, wherever between states it is.
             let ticks = terms.ticks + 4 * turn + 2;
-            Kept { table: RewindTable::new(component.words(), ticks), form, turn }
+            Kept { table: ComponentHistory::new(component.words(), ticks), form, turn }
         };
         kept.clear();
         if terms.ticks > 0 {
@@ -299,7 +301,7 @@ impl Lost {
     }
 }
 
-impl Past for RewindHistory {
+impl RewindSource for RewindHistory {
     fn schema(&self) -> &Schema {
         &self.schema
     }

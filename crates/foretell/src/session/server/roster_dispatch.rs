@@ -1,7 +1,7 @@
 //! Who has come, gone or moved: each part that keeps something of a player is told.
 
 use super::admission::{Roster, RosterChange};
-use super::authority::SharedMode;
+use super::authority::AuthorityArbiter;
 use super::exact_sessions::ExactSession;
 use super::peer::Peer;
 use super::stats::ServerTotals;
@@ -18,7 +18,7 @@ pub(super) struct RosterDispatch<'a, I> {
     pub next: Tick,
     pub roster: &'a mut Roster<Peer<I>>,
     pub exact: &'a mut ExactSession,
-    pub authority: &'a mut SharedMode,
+    pub authority: &'a mut AuthorityArbiter,
     pub totals: &'a mut ServerTotals,
     pub log: &'a mut UpdateLog,
 }

@@ -5,7 +5,7 @@ use super::peer::Peer;
 use super::view_age::RewindTerms;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
-use crate::world::{Input, Past, PlayerInput, ReceivedMessage, RewindMoment, Side, Step, StepOutput, World};
+use crate::world::{Input, PlayerInput, ReceivedMessage, RewindMoment, RewindSource, Side, Step, StepOutput, World};
 use alloc::vec::Vec;
 
 /// A step that is due.
@@ -14,7 +14,7 @@ pub(super) struct DueStep<'a> {
     pub tick: Tick,
     pub rate: TickRate,
     /// What it looks back at.
-    pub past: &'a dyn Past,
+    pub past: &'a dyn RewindSource,
 }
 
 /// What a step is given, and what it says. Its memory is used again.

@@ -3,7 +3,7 @@
 
 use super::admission::{Member, Roster};
 use super::authoritative_state::AuthoritativeState;
-use super::authority::SharedMode;
+use super::authority::AuthorityArbiter;
 use super::config::Settings;
 use super::exact_sessions::ExactSession;
 use super::input_relay::{BITS_MAX_BESIDE_DIGEST, BITS_MAX_BESIDE_ROWS, InputRelay, RelayTerms};
@@ -25,7 +25,7 @@ pub(super) struct SendRound<'a, I> {
     pub settings: &'a Settings,
     pub schedule: &'a TickSchedule,
     pub state: &'a AuthoritativeState,
-    pub authority: &'a SharedMode,
+    pub authority: &'a AuthorityArbiter,
     pub exact: &'a mut ExactSession,
     pub interest_settings: InterestSettings<'a>,
     pub roster: &'a mut Roster<Peer<I>>,

@@ -7,10 +7,10 @@ mod exact_session_causes;
 mod missed_inputs;
 mod ownership_changes;
 mod pending_corrections;
+mod predicted_entities;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod prediction;
-mod prediction_targets;
 mod reconciler;
 
+pub(super) use predicted_entities::Known;
 pub(super) use prediction::{Prediction, Restart};
-pub(super) use prediction_targets::Known;

@@ -6,7 +6,7 @@
 use super::cause_evidence::ComparedTicks;
 use super::change_outcomes;
 use super::effects::{Effects, Now};
-use super::prediction_targets::{Known, Predictable, PredictionTargets};
+use super::predicted_entities::{Known, Predictable, PredictedEntities};
 use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{PredictedStates, Timeline};
 use crate::session::Rules;
@@ -33,7 +33,7 @@ pub(crate) struct Prediction<W: World> {
     pub timeline: Timeline<W>,
     pub reconciler: Reconciler,
     pub effects: Effects,
-    targets: PredictionTargets,
+    targets: PredictedEntities,
     /// In an exact session: the newest state whose digest was not that of the prediction, while no other is known.
     pub asks: Option<Tick>,
     /// How many snapshots in a row it has started again from, because they were older than the horizon.
@@ -62,7 +62,7 @@ impl<W: World> Prediction<W> {
             timeline,
             reconciler: Reconciler::new(schema, player),
             effects: Effects::new(),
-            targets: PredictionTargets::new(schema, player),
+            targets: PredictedEntities::new(schema, player),
             asks: None,
             beyond_horizon: 0,
         }

@@ -2,12 +2,12 @@
 //! rows that it was told.
 
 use crate::session::client::initial_capacity::FEW;
+use crate::session::resting_rows::read_resting;
 use crate::session::row_codec::{GoneRecord, RowCodec};
 use crate::session::row_rates::RowRates;
 use crate::session::shown_bases::{KEPT_TICKS, ShownBases};
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
-use crate::session::stopped_rows::read_stopped;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
@@ -131,7 +131,7 @@ impl ShownReader {
                 return Ok(());
             }
         }
-        let told = read_stopped(&mut reader)?.and_then(|age_ticks| tick.back(age_ticks));
+        let told = read_resting(&mut reader)?.and_then(|age_ticks| tick.back(age_ticks));
         self.read.stop = told.map(|told| Stop { told, at: tick });
         reader.finish()
     }

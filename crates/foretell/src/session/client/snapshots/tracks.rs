@@ -1,10 +1,10 @@
 //! What is known of each row in the last states: by this others are shown. Each row has its own states, in whatever datagrams they
 //! came, and of others than other rows.
 
+use super::component_tracks::{ComponentTracks, Revision};
 use super::shown_reader::Stop;
 use super::track_rings::{Status, TrackEntry};
-use super::track_state::{KnownIn, Look, Neighbours, Rest, Since, TrackState};
-use super::track_table::{Revision, TrackTable};
+use super::track_sample::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
 use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickTime};
@@ -19,7 +19,7 @@ const GONE_KEPT: u32 = 4;
 /// Of all rows.
 #[derive(Debug)]
 pub(crate) struct Tracks {
-    tables: Vec<TrackTable>,
+    tables: Vec<ComponentTracks>,
     /// A row, while it is copied.
     words: Vec<u32>,
     schema: Schema,
@@ -44,7 +44,11 @@ impl Tracks {
     /// Keeps up to `states` of each row.
     pub(super) fn new(schema: &Schema, states: usize) -> Tracks {
         Tracks {
-            tables: schema.components().iter().map(|component| TrackTable::new(component.words(), states)).collect(),
+            tables: schema
+                .components()
+                .iter()
+                .map(|component| ComponentTracks::new(component.words(), states))
+                .collect(),
             words: Vec::with_capacity(schema.components().iter().map(|component| component.words()).max().unwrap_or(0)),
             schema: schema.clone(),
             states: u32::try_from(states).unwrap_or(u32::MAX),
@@ -60,7 +64,7 @@ impl Tracks {
 
     /// Forgets all, and keeps the memory.
     pub(super) fn clear(&mut self) {
-        self.tables.iter_mut().for_each(TrackTable::clear);
+        self.tables.iter_mut().for_each(ComponentTracks::clear);
         self.turns.clear();
         (self.newest, self.forgotten) = (Tick::ZERO, Tick::ZERO);
         (self.len, self.gone_since) = (0, None);
@@ -138,7 +142,7 @@ impl Tracks {
         self.tables.iter_mut().for_each(|table| table.note_shown(shown.tick()));
         if self.gone_since.is_some_and(|since| since < until) {
             self.gone_since = self.tables.iter_mut().filter_map(|table| table.forget_gone(until)).min();
-            self.len = self.tables.iter().map(TrackTable::len).sum();
+            self.len = self.tables.iter().map(ComponentTracks::len).sum();
             self.forgotten = until;
         }
     }
@@ -179,7 +183,7 @@ impl Tracks {
         let states = self.states(key.component, self.find(key)?, known);
         states
             .take_while(|state| state.entry.tick > tick)
-            .filter(TrackState::is_there)
+            .filter(TrackSample::is_there)
             .last()
             .map(|state| state.entry.tick)
     }
@@ -276,7 +280,7 @@ impl Tracks {
         }
         let Some(found) = table.neighbours(nth, look) else { return false };
         let Neighbours { before, next, .. } = found;
-        let is_new = |state: &TrackState<'_>| state.entry.known_in > since.known.update;
+        let is_new = |state: &TrackSample<'_>| state.entry.known_in > since.known.update;
         // It was known to rest here, at least until what has come since.
         if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
             return false;
@@ -308,7 +312,7 @@ impl Tracks {
     /// The first state of the stretch in which a row is there that is there at a point.
     pub(crate) fn began(&self, component: ComponentId, nth: usize, look: &Look) -> Option<Tick> {
         let states = self.states(component, nth, look.known).skip_while(|state| !state.is_up_to(look.at));
-        states.take_while(TrackState::is_there).last().map(|state| state.entry.tick)
+        states.take_while(TrackSample::is_there).last().map(|state| state.entry.tick)
     }
 
     /// The newest state in which a row is there, and the one before it.
@@ -316,7 +320,7 @@ impl Tracks {
         let mut states = self.states(component, nth, look.known).skip_while(|state| !state.is_there());
         let newest = states.next()?;
         if newest.entry.status != Status::Rests {
-            return Some([states.next().and_then(TrackState::sample), newest.sample()]);
+            return Some([states.next().and_then(TrackSample::sample), newest.sample()]);
         }
         let until = newest.rests_until(None, look);
         let before = until.back(look.interval).filter(|before| *before >= newest.entry.tick);
@@ -328,7 +332,7 @@ impl Tracks {
         let known = KnownIn { update: self.update, newest: until };
         let states = self.states(key.component, self.find(key)?, known);
         let mut first = None;
-        for state in states.filter(TrackState::is_there) {
+        for state in states.filter(TrackSample::is_there) {
             if state.entry.tick <= until {
                 return state.sample();
             }
@@ -339,7 +343,7 @@ impl Tracks {
 
     /// What is known of a row, from the newest state back.
     #[inline]
-    fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = TrackState<'_>> {
+    fn states(&self, component: ComponentId, nth: usize, known: KnownIn) -> impl Iterator<Item = TrackSample<'_>> {
         let states = self.tables[usize::from(component.0)].newest_first(nth);
         states.filter(move |state| known.has(state))
     }

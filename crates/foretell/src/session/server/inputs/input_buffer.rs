@@ -3,7 +3,7 @@
 use crate::rollback::RelayedInput;
 use crate::session::GapPolicy;
 use crate::session::datagram::NAMED_TICKS_BACK;
-use crate::session::relay_codec::RELAYED_TICKS_MAX;
+use crate::session::input_relay_codec::RELAYED_TICKS_MAX;
 use crate::session::snapshot_header::{RANGES_MAX, SubstitutedRange};
 use crate::time::{Tick, TickRing, TickTime};
 use crate::world::{INPUTS_AHEAD_MAX, InputStatus, PlayerId, PlayerInput};

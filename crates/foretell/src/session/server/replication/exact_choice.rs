@@ -1,7 +1,7 @@
 //! Which rows of others one client is told exactly of the state that is sent: as many as fit of what is nearest to its own entities.
 
 use super::entity_grid::EntityGrid;
-use super::exact_rows::{ExactRow, ExactRows};
+use super::exact_row_set::{ExactRow, ExactRowSet};
 use super::interest_query::{InterestQuery, STAYS};
 use super::ranking_key::{RankingKey, single};
 use super::slot_set::SlotSet;
@@ -51,7 +51,7 @@ impl ExactChoice {
     }
 
     /// Chooses, where `before` was told last.
-    pub(super) fn choose(&mut self, terms: Option<ExactTerms<'_>>, before: &ExactRows) {
+    pub(super) fn choose(&mut self, terms: Option<ExactTerms<'_>>, before: &ExactRowSet) {
         self.clear();
         terms.into_iter().for_each(|terms| self.take_nearest(terms, before));
         self.slots.clear();
@@ -63,7 +63,7 @@ impl ExactChoice {
         }
     }
 
-    fn take_nearest(&mut self, terms: ExactTerms<'_>, before: &ExactRows) {
+    fn take_nearest(&mut self, terms: ExactTerms<'_>, before: &ExactRowSet) {
         let ExactTerms { versions, grid, interest, within_m, .. } = terms;
         let ExactChoice { nearest, rows, is_cut, bits_to_tell, .. } = self;
         let most = single(f64::from(within_m) * f64::from(within_m));

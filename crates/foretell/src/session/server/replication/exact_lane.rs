@@ -2,7 +2,7 @@
 
 use super::entities_in_view::GoneKey;
 use super::exact_choice::ExactChoice;
-use super::exact_rows::ExactRows;
+use super::exact_row_set::ExactRowSet;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};
@@ -15,7 +15,7 @@ pub(super) struct ExactScope<'a> {
     pub state: &'a AuthoritativeState,
     /// What of others, now and before.
     pub chosen: &'a ExactChoice,
-    pub had: &'a ExactRows,
+    pub had: &'a ExactRowSet,
 }
 
 /// What one snapshot tells exactly of the rows. Its memory is used again.

@@ -6,7 +6,7 @@ use super::entity_grid::EntityGrid;
 use super::interest_query::{InterestQuery, Viewer};
 use super::interest_settings::InterestSettings;
 use crate::session::server::authoritative_state::AuthoritativeState;
-use crate::session::server::authority::SharedMode;
+use crate::session::server::authority::AuthorityArbiter;
 use crate::time::Tick;
 use crate::world::{PlayerId, Rows, Seat};
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 pub(in crate::session::server) struct LocalLook<'a> {
     pub tick: Tick,
     pub state: &'a AuthoritativeState,
-    pub authority: &'a SharedMode,
+    pub authority: &'a AuthorityArbiter,
     pub settings: InterestSettings<'a>,
 }
 

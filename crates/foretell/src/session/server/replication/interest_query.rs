@@ -9,7 +9,7 @@ use super::slot_set::{BLOCK, SlotSet, block};
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
-use crate::session::server::authority::SharedMode;
+use crate::session::server::authority::AuthorityArbiter;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
 use crate::world::{Audience, Entity, Interest, Look, Owned, PlayerId, Row, RowKey, Seat};
@@ -26,7 +26,7 @@ pub(super) struct Viewer<'a> {
     pub player: PlayerId,
     pub seat: Seat,
     pub state: &'a AuthoritativeState,
-    pub authority: &'a SharedMode,
+    pub authority: &'a AuthorityArbiter,
     pub settings: InterestSettings<'a>,
     pub view: &'a EntitiesInView,
 }

@@ -8,7 +8,7 @@ mod entities_in_view;
 mod entity_grid;
 mod exact_choice;
 mod exact_lane;
-mod exact_rows;
+mod exact_row_set;
 mod gone_rows;
 mod grid_cells;
 mod host_view;

@@ -1,7 +1,7 @@
 //! What one client was sent, and what it has to be told still.
 
 use super::entities_in_view::EntitiesInView;
-use super::exact_rows::ExactRows;
+use super::exact_row_set::ExactRowSet;
 use super::interest_query::InterestQuery;
 use super::interest_settings::InterestSettings;
 use super::sent_history::SentHistory;
@@ -43,7 +43,7 @@ pub(crate) struct Replica {
     /// How far around its own entities it is told those of others exactly, in metres, 0 wherever they are; `None` where it is not.
     exact_within_m: Option<u32>,
     /// Which of them it is.
-    pub(super) exact: ExactRows,
+    pub(super) exact: ExactRowSet,
     /// What it sees, where that is not everything.
     pub(super) view: Option<EntitiesInView>,
     /// The state that it was told last.
@@ -65,7 +65,7 @@ impl Replica {
             shown: ShownLane::new(),
             allowance: SendAllowance::new(),
             exact_within_m: None,
-            exact: ExactRows::default(),
+            exact: ExactRowSet::default(),
             view: None,
             told: None,
             is_crowded: false,

@@ -5,9 +5,9 @@ use super::encoded_rows::EncodedRows;
 use super::row_bundles::RowBundle;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
+use crate::session::resting_rows::STOPPED_BITS;
 use crate::session::row_codec::RowCodec;
 use crate::session::shown_row_header::RecordsBefore;
-use crate::session::stopped_rows::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 

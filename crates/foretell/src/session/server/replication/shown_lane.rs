@@ -20,10 +20,10 @@ use super::slot_set::{ChunkSlots, SlotSet};
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::congestion_window::Fates;
+use crate::session::resting_rows::write_resting;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::shown_row_header::SLOTS_MAX;
-use crate::session::stopped_rows::write_stopped;
 use crate::time::{Instant, Tick};
 
 /// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.
@@ -360,16 +360,16 @@ impl ShownLane {
             waiting.write(&mut row_writer);
         }
         row_writer.to.finish();
-        self.write_stopped(of, to);
+        self.write_resting(of, to);
     }
 
     /// Tells of all together that they have stopped, where everything else is told; otherwise each of them waits for that.
-    fn write_stopped(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
+    fn write_resting(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
         let age_ticks = of.tick.since(of.changes.before);
         let are_any = to.is_last && !self.stopped.is_empty();
         let are_all = !self.has_taken && !self.has_more() && !self.sent.is_full();
         let are_told = are_any && are_all && age_ticks <= BASE_AGE_MAX;
-        write_stopped(&mut to.writer, are_told.then_some(age_ticks));
+        write_resting(&mut to.writer, are_told.then_some(age_ticks));
         if are_told {
             self.rows.note_rest(&self.stopped);
             self.stopped.clear();

@@ -2,7 +2,7 @@
 
 use super::interest_settings::InterestSettings;
 use crate::session::server::authoritative_state::AuthoritativeState;
-use crate::session::server::authority::SharedMode;
+use crate::session::server::authority::AuthorityArbiter;
 use crate::time::{Instant, Tick, TickRate};
 use crate::world::Rows;
 
@@ -25,7 +25,7 @@ pub(crate) struct SnapshotSource<'a> {
     /// Those of the state, or of an image.
     pub rows: &'a Rows,
     pub state: &'a AuthoritativeState,
-    pub authority: &'a SharedMode,
+    pub authority: &'a AuthorityArbiter,
     pub form: Form,
     /// By what it is decided what each client sees.
     pub interest_settings: InterestSettings<'a>,

@@ -113,7 +113,7 @@ proptest! {
         states in prop::collection::vec((places(), sights(), interests()), 1..5),
     ) {
         let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
-        let authority = SharedMode::new(state.schema(), TickRate::default());
+        let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
         let (mut grid, mut query, mut view) =
             (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
         let (mut had, mut before) = (BTreeSet::new(), Tick::ZERO);
@@ -170,7 +170,7 @@ fn a_row_that_has_the_number_of_one_that_was_in_view_was_not() {
 
 /// Looks at everything, by no rules, for one who has seen nothing.
 fn look_at_all(state: &AuthoritativeState) -> InterestQuery {
-    let authority = SharedMode::new(state.schema(), TickRate::default());
+    let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
     let (mut grid, mut query, view) = (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
     grid.update(state, Tick::new(1), Tick::ZERO, 0..state.rows().len());
     let settings = InterestSettings { interest: Interest::Everything, rules: None };

@@ -2,22 +2,22 @@
 
 use super::*;
 use crate::State;
+use crate::session::resting_rows::read_resting;
 use crate::session::row_codec::RowCodec;
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
-use crate::session::server::authority::SharedMode;
+use crate::session::server::authority::AuthorityArbiter;
 use crate::session::server::replication::chosen_records::ChosenRecords;
 use crate::session::server::replication::encoded_rows::EncodedRows;
 use crate::session::server::replication::entities_in_view::EntitiesInView;
 use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
-use crate::session::server::replication::exact_rows::ExactRows;
+use crate::session::server::replication::exact_row_set::ExactRowSet;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
-use crate::session::stopped_rows::read_stopped;
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
 use crate::wire::{BitReader, BitWriter};
@@ -132,7 +132,7 @@ impl Client {
             shown.read(&mut reader, SHIP, base, &mut rounded).expect("well-formed");
             read.push((slot, key, owner, rests, rounded));
         }
-        if let Some(age_ticks) = read_stopped(&mut reader).expect("well-formed") {
+        if let Some(age_ticks) = read_resting(&mut reader).expect("well-formed") {
             self.stops.insert(flight.tick - age_ticks, flight.all.clone());
         }
         reader.finish().expect("nothing is behind it");
@@ -246,11 +246,11 @@ struct Scene {
     row_rates: RowRates,
     /// Whether the client is to have its own rows.
     sees_own: bool,
-    authority: SharedMode,
+    authority: AuthorityArbiter,
     grid: EntityGrid,
     interest: InterestQuery,
     view: EntitiesInView,
-    exact: ExactRows,
+    exact: ExactRowSet,
     chosen: ExactChoice,
     /// How many rows of others are told exactly; `None` where nothing limits what is seen.
     exact_max: Option<u64>,
@@ -269,11 +269,11 @@ impl Scene {
             flights: Vec::new(),
             row_rates: RowRates::every(1),
             sees_own: schema.component(SHIP).audience() == Audience::All,
-            authority: SharedMode::new(schema, TickRate::default()),
+            authority: AuthorityArbiter::new(schema, TickRate::default()),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
             view: EntitiesInView::of_nothing(),
-            exact: ExactRows::default(),
+            exact: ExactRowSet::default(),
             chosen: ExactChoice::default(),
             exact_max: None,
         }

@@ -15,7 +15,7 @@ pub(crate) struct KnownIn {
 impl KnownIn {
     /// Whether what is known of a row in a state was known then.
     #[inline]
-    pub(super) fn has(&self, state: &TrackState<'_>) -> bool {
+    pub(super) fn has(&self, state: &TrackSample<'_>) -> bool {
         state.entry.known_in <= self.update
     }
 }
@@ -51,14 +51,14 @@ pub(crate) enum Rest {
 
 /// What is known of a row in one state.
 #[derive(Clone, Copy)]
-pub(super) struct TrackState<'a> {
+pub(super) struct TrackSample<'a> {
     pub entry: TrackEntry,
     pub words: &'a [u32],
     /// Whether it is the oldest that is known, and was not the first: it takes the place of those before.
     pub is_cut: bool,
 }
 
-impl<'a> TrackState<'a> {
+impl<'a> TrackSample<'a> {
     #[inline]
     pub(super) fn is_up_to(&self, at: TickTime) -> bool {
         self.is_cut || TickTime::start_of(self.entry.tick) <= at
@@ -81,7 +81,7 @@ impl<'a> TrackState<'a> {
 
     /// The state from which it goes on to the next one that is known: this one, or that until which it rests.
     #[inline]
-    pub(super) fn left(&self, next: Option<TrackState<'_>>, look: &Look) -> Tick {
+    pub(super) fn left(&self, next: Option<TrackSample<'_>>, look: &Look) -> Tick {
         match next.filter(|next| self.rests() && next.is_there()) {
             Some(next) => self.rests_until(Some(next), look),
             None => self.entry.tick,
@@ -89,7 +89,7 @@ impl<'a> TrackState<'a> {
     }
 
     /// The last state in which it is known to be as in this one, of which that was told, before the next one that is known.
-    pub(super) fn rests_until(&self, next: Option<TrackState<'_>>, look: &Look) -> Tick {
+    pub(super) fn rests_until(&self, next: Option<TrackSample<'_>>, look: &Look) -> Tick {
         let last = match next {
             Some(next) if next.is_there() => next.entry.tick.back(look.interval),
             Some(next) => next.entry.tick.back(1),
@@ -103,17 +103,17 @@ impl<'a> TrackState<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours<'a> {
     /// The last state up to the point.
-    pub before: TrackState<'a>,
-    pub earlier: Option<TrackState<'a>>,
-    pub next: Option<TrackState<'a>>,
+    pub before: TrackSample<'a>,
+    pub earlier: Option<TrackSample<'a>>,
+    pub next: Option<TrackSample<'a>>,
     /// The one after the next.
-    pub last: Option<TrackState<'a>>,
+    pub last: Option<TrackSample<'a>>,
 }
 
 impl<'a> Neighbours<'a> {
     /// Around a point, of these states from the newest back; `None` where none is up to it.
     pub(super) fn among(
-        mut newest_first: impl Iterator<Item = TrackState<'a>>,
+        mut newest_first: impl Iterator<Item = TrackSample<'a>>,
         at: TickTime,
     ) -> Option<Neighbours<'a>> {
         let (mut next, mut last) = (None, None);
@@ -156,9 +156,9 @@ impl<'a> Neighbours<'a> {
             first = rested.map(|rested| (rested, state.words)).or(first);
             before = until;
         }
-        let after = next.and_then(TrackState::sample);
-        let mut second = last.filter(|_| after.is_some()).and_then(TrackState::sample);
-        if let Some(next) = next.filter(TrackState::rests) {
+        let after = next.and_then(TrackSample::sample);
+        let mut second = last.filter(|_| after.is_some()).and_then(TrackSample::sample);
+        if let Some(next) = next.filter(TrackSample::rests) {
             let until = next.rests_until(last, look).min(next.entry.tick + look.interval);
             second = (until > next.entry.tick).then_some((until, next.words)).or(second);
         }

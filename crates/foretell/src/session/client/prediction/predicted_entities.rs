@@ -34,7 +34,7 @@ pub(crate) struct Predictable<'a> {
 }
 
 /// Lives as long as a session.
-pub(crate) struct PredictionTargets {
+pub(crate) struct PredictedEntities {
     wanted: PredictionSet,
     owners: OwnershipChanges,
     /// Those that nobody could foresee to be on one side only of what is compared, ascending: they have changed hands, or are there and
@@ -46,10 +46,10 @@ pub(crate) struct PredictionTargets {
     near: Vec<[f64; 3]>,
 }
 
-impl PredictionTargets {
-    pub(crate) fn new(schema: &Schema, player: PlayerId) -> PredictionTargets {
+impl PredictedEntities {
+    pub(crate) fn new(schema: &Schema, player: PlayerId) -> PredictedEntities {
         let owners = OwnershipChanges::new(schema);
-        PredictionTargets {
+        PredictedEntities {
             wanted: PredictionSet::own(player),
             owners,
             moved: Vec::new(),
@@ -161,7 +161,7 @@ impl PredictionTargets {
         let PredictedStates { players, newest: Some(newest), .. } = predictable.states else { return };
         let schema = &settings.rules.schema;
         let own = self.wanted.player();
-        let PredictionTargets { near, wanted, .. } = self;
+        let PredictedEntities { near, wanted, .. } = self;
         near.clear();
         near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
         for row in snapshot.rows.iter() {

@@ -36,7 +36,7 @@ pub(crate) trait OffencesByPlayer {
 }
 
 /// Who has authority over which entities, and who asks for it.
-pub(crate) struct SharedMode {
+pub(crate) struct AuthorityArbiter {
     tick_seconds: f64,
     table: HoldTable,
     /// Of those who have ever asked.
@@ -47,9 +47,9 @@ pub(crate) struct SharedMode {
     ended: Vec<Entity>,
 }
 
-impl SharedMode {
-    pub(crate) fn new(schema: &Schema, rate: TickRate) -> SharedMode {
-        SharedMode {
+impl AuthorityArbiter {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> AuthorityArbiter {
+        AuthorityArbiter {
             tick_seconds: rate.seconds(),
             table: HoldTable::new(rate),
             requests: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::track_rings::{News, Ring, RingStates, TrackEntry, TrackRings};
-use super::track_state::{Look, Neighbours, Since, TrackState};
+use super::track_sample::{Look, Neighbours, Since, TrackSample};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -23,7 +23,7 @@ struct Track {
 
 /// What is known of the rows of a component, ascending by entity.
 #[derive(Debug)]
-pub(crate) struct TrackTable {
+pub(crate) struct ComponentTracks {
     tracks: EntityMap<Track>,
     states: TrackRings,
     /// Where the next row mostly is.
@@ -34,10 +34,10 @@ pub(crate) struct TrackTable {
     revised: u32,
 }
 
-impl TrackTable {
+impl ComponentTracks {
     /// Of rows of this number of words; at most `states` are kept of each.
-    pub fn new(words: usize, states: usize) -> TrackTable {
-        TrackTable {
+    pub fn new(words: usize, states: usize) -> ComponentTracks {
+        ComponentTracks {
             tracks: EntityMap::new(),
             states: TrackRings::new(words, states),
             next: 0,
@@ -155,7 +155,7 @@ impl TrackTable {
 
     /// The states of a row from the newest back.
     #[inline]
-    pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = TrackState<'_>> + Clone {
+    pub fn newest_first(&self, nth: usize) -> impl Iterator<Item = TrackSample<'_>> + Clone {
         let Track { ring, .. } = self.tracks.values()[nth];
         let states = self.states.states(ring);
         (0..ring.len).rev().map(move |at| track_state(ring, states, at))
@@ -163,7 +163,7 @@ impl TrackTable {
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
     pub fn put(&mut self, entity: Entity, entry: TrackEntry, words: &[u32]) -> Option<News> {
-        let TrackTable { tracks, states, next, shown, revised } = self;
+        let ComponentTracks { tracks, states, next, shown, revised } = self;
         let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
         let news = states.put(&mut track.ring, entry, words, *shown)?;
         (track.revised, *revised) = (entry.known_in, entry.known_in);
@@ -205,7 +205,7 @@ fn last_up_to_or_cut(ring: Ring, states: RingStates<'_>, at: TickTime) -> Option
 }
 
 #[inline]
-fn track_state(ring: Ring, states: RingStates<'_>, at: u32) -> TrackState<'_> {
+fn track_state(ring: Ring, states: RingStates<'_>, at: u32) -> TrackSample<'_> {
     let (entry, words) = states.state(at);
-    TrackState { entry, words, is_cut: ring.is_cut && at == 0 }
+    TrackSample { entry, words, is_cut: ring.is_cut && at == 0 }
 }

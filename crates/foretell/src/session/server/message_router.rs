@@ -15,7 +15,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What messages go through, and where they are told.
-pub(super) struct PlayerMessages<'a, I> {
+pub(super) struct MessageRouter<'a, I> {
     pub settings: &'a Settings,
     pub roster: &'a mut Roster<Peer<I>>,
     pub log: &'a mut UpdateLog,
@@ -23,12 +23,12 @@ pub(super) struct PlayerMessages<'a, I> {
     pub next: Tick,
 }
 
-impl<I: Input> PlayerMessages<'_, I> {
+impl<I: Input> MessageRouter<'_, I> {
     /// Takes in a datagram of messages, if who sends it has a place.
     pub fn receive(self, now: Instant, address: PeerId, reader: BitReader<'_>) -> Result<(), Malformed> {
         let datagram = MessagesDatagram::read(reader)?;
         let Some(player) = self.roster.speaker(address, datagram.header.ticket) else { return Ok(()) };
-        let PlayerMessages { settings: Settings { rules, config }, roster, log, .. } = self;
+        let MessageRouter { settings: Settings { rules, config }, roster, log, .. } = self;
         let Some(Member { peer, .. }) = roster.member_mut(player) else { return Ok(()) };
         let (kinds, messages) = (&rules.messages, log.messages_mut());
         let mut inbox = Inbox { from: player, kinds, messages, senseless: 0 };
@@ -46,7 +46,7 @@ impl<I: Input> PlayerMessages<'_, I> {
     /// Tells the receipts of a step, those after the first `told` of the update, to who shot and who was hit, where there is such a
     /// message.
     pub fn tell_receipts(self, told: usize) {
-        let PlayerMessages { settings, roster, log, .. } = self;
+        let MessageRouter { settings, roster, log, .. } = self;
         let Some(kind) = settings.rules.messages.find::<HitReceipt>() else { return };
         for receipt in &log.receipts()[told..] {
             let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);

@@ -8,7 +8,7 @@ pub(crate) type AnyRow = [u32; ROW_WORDS_MAX];
 
 /// Rows by number, as they were at a point. Invariant: the numbers of a component's rows are below its `count`, and stay as they are
 /// while a step runs.
-pub(crate) trait Past {
+pub(crate) trait RewindSource {
     /// What the rows are made of.
     fn schema(&self) -> &Schema;
 
@@ -41,7 +41,7 @@ impl<'a> PastState<'a> {
     }
 }
 
-impl Past for PastState<'_> {
+impl RewindSource for PastState<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }

@@ -1,11 +1,11 @@
 //! Others as a client's step finds them: what its player sees when the step's input is made, and when it is simulated again.
 
 use crate::time::TickTime;
-use crate::world::{AnyRow, ComponentId, Owned, Past, PredictionSet, Row, RowKey, Rows, Schema, copy};
+use crate::world::{AnyRow, ComponentId, Owned, PredictionSet, RewindSource, Row, RowKey, Rows, Schema, copy};
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
-pub(super) struct RemotePast<'a> {
+pub(super) struct OthersAsSeen<'a> {
     pub proxies: &'a Rows,
     /// What the world has published.
     pub published: &'a Rows,
@@ -13,7 +13,7 @@ pub(super) struct RemotePast<'a> {
     pub schema: &'a Schema,
 }
 
-impl<'a> RemotePast<'a> {
+impl<'a> OthersAsSeen<'a> {
     /// A row of the world's that is predicted.
     fn predicted(&self, component: ComponentId, place: usize) -> Option<Row<'a>> {
         let row = self.published.component_row(component, place)?;
@@ -22,7 +22,7 @@ impl<'a> RemotePast<'a> {
     }
 }
 
-impl Past for RemotePast<'_> {
+impl RewindSource for OthersAsSeen<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }
@@ -56,7 +56,7 @@ mod tests {
     fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {
         let (proxies, published) = (rows(&[(THEIRS, 5)]), rows(&[(MINE, 1), (THEIRS, 9)]));
         let schema = Marbles::schema();
-        let others = RemotePast { proxies: &proxies, published: &published, predicted, schema: &schema };
+        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
         let step = Step::<<Marbles as Simulate>::Input>::new(Tick::new(3), TickRate::default(), Side::Client(ME), &[]);
         let step = step.looking_back(&others, &[]);
         let past = step.rewound(player);

@@ -38,7 +38,7 @@ struct Left {
 
 /// Lives as long as the place.
 #[derive(Clone, Default, Debug)]
-pub(super) struct ExactRows {
+pub(super) struct ExactRowSet {
     /// Ascending by key.
     rows: Vec<Member>,
     /// Their numbers.
@@ -49,7 +49,7 @@ pub(super) struct ExactRows {
     remembered: Tick,
 }
 
-impl ExactRows {
+impl ExactRowSet {
     /// Those of the state that was sent last, ascending by key.
     pub(super) fn rows(&self) -> &[Member] {
         &self.rows
@@ -76,7 +76,7 @@ impl ExactRows {
             let since = self.since(*key);
             self.left.extend(since.map(|since| Left { key: *key, since, at: now }));
         }
-        let ExactRows { rows: members, slots, left, .. } = self;
+        let ExactRowSet { rows: members, slots, left, .. } = self;
         let told = left.partition_point(|left| Some(left.at) <= base);
         left.drain(..told);
         let surplus = left.len().saturating_sub(LEFT_MAX);

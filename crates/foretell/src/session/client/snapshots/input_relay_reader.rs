@@ -1,7 +1,7 @@
 //! What a snapshot's datagram tells of the inputs of others.
 
 use crate::rollback::RelayedInput;
-use crate::session::relay_codec::RelayLine;
+use crate::session::input_relay_codec::RelayLine;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed, Stream};
 use crate::world::{Input, PlayerId};
@@ -17,15 +17,15 @@ struct Told<I> {
 }
 
 /// The inputs of others in the datagram that was read last.
-pub(crate) struct RelayReader<I> {
+pub(crate) struct InputRelayReader<I> {
     line: RelayLine<I>,
     /// Those of one player side by side, ascending.
     told: Vec<Told<I>>,
 }
 
-impl<I: Input> RelayReader<I> {
-    pub(crate) fn new() -> RelayReader<I> {
-        RelayReader { line: RelayLine::with_room(), told: Vec::new() }
+impl<I: Input> InputRelayReader<I> {
+    pub(crate) fn new() -> InputRelayReader<I> {
+        InputRelayReader { line: RelayLine::with_room(), told: Vec::new() }
     }
 
     pub(crate) fn read(&mut self, reader: &mut BitReader<'_>, widths: &[u8]) -> Result<(), Malformed> {
