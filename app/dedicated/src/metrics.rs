@@ -12,7 +12,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use cpu_time::ProcessTime;
-use foretell::Reason;
 use foretell::session::Refusal;
 use foretell::session::server::JoinTotals;
 use foretell_net::{Status, TickTimes};
@@ -162,19 +161,26 @@ fn tell_ticks(to: &mut DescriptorEncoder<'_>, times: &TickTimes) -> fmt::Result 
 fn tell_refused(to: &mut DescriptorEncoder<'_>, joins: &JoinTotals) -> fmt::Result {
     let help = "Players that the session did not let in, or not on";
     let mut metric = to.encode_descriptor("players_refused", help, None, MetricType::Counter)?;
-    let reasons = [
-        (Refusal::Version, "version"),
-        (Refusal::Rules, "rules"),
-        (Refusal::Full, "full"),
-        (Refusal::Gone, "gone"),
-        (Refusal::TooLarge, "too_large"),
-        (Refusal::Draining, "draining"),
-        (Refusal::TimedOut, "timed_out"),
-        (Refusal::ByGame(Reason::EMPTY), "by_game"),
-    ];
-    for (why, name) in reasons {
-        let reason = [("reason", name)];
+    for why in Refusal::ALL {
+        let Some(label) = label(why) else { continue };
+        let reason = [("reason", label)];
         metric.encode_family(&reason)?.encode_counter::<NoLabelSet, _, u64>(&joins.refused(why), None)?;
     }
     Ok(())
+}
+
+/// `None` for what no server says.
+fn label(why: Refusal) -> Option<&'static str> {
+    Some(match why {
+        Refusal::Version => "version",
+        Refusal::Rules => "rules",
+        Refusal::Full => "full",
+        Refusal::Gone => "gone",
+        Refusal::TooLarge => "too_large",
+        Refusal::Draining => "draining",
+        Refusal::TimedOut => "timed_out",
+        Refusal::ByGame(_) => "by_game",
+        Refusal::Removed(_) => "removed",
+        Refusal::Unanswered => return None,
+    })
 }

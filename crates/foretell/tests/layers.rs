@@ -32,8 +32,8 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/link",
         layers: &[
-            &["datagram_timing", "server_clock", "outgoing_step_messages", "tick_unwrap"],
-            &["pacing"],
+            &["round_trips", "server_clock", "outgoing_step_messages", "tick_unwrap"],
+            &["datagram_timing", "pacing"],
             &["input_schedule"],
             &["link"],
         ],

@@ -7,6 +7,7 @@ use super::step_events::STEP_EVENT_TICKS_BACK;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{Malformed, Stream};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// How many ranges of substituted inputs one header may name.
 pub(crate) const RANGES_MAX: usize = 64;
@@ -91,12 +92,17 @@ impl SnapshotTiming {
         before + TickTime::from_millionths(i64::from(self.fraction) * 1_000_000 / 256)
     }
 
+    /// How long the newest of the client's datagrams had been there when this was sent; `None` for longer than the header can say.
+    pub(crate) fn held(&self) -> Option<Duration> {
+        let (_, ago) = self.heard.filter(|(_, ago)| *ago < u16::MAX)?;
+        Some(Duration::from_micros(u64::from(ago) * 64))
+    }
+
     /// The server's clock when the newest of the client's datagrams came, and when this was sent; `None` where a server was so
     /// far behind, or heard nothing for so long, that the header can't say.
-    pub(crate) fn held(&self, tick: Tick, rate: TickRate) -> Option<(TickTime, TickTime)> {
-        let (_, ago) = self.heard.filter(|(_, ago)| *ago < u16::MAX)?;
-        let sent = self.sent(tick);
-        let held = TickTime::from_millionths(i64::from(ago) * 64 * i64::from(rate.get()));
+    pub(crate) fn arrived_and_answered(&self, tick: Tick, rate: TickRate) -> Option<(TickTime, TickTime)> {
+        let micros = i64::try_from(self.held()?.as_micros()).unwrap_or(i64::MAX);
+        let (held, sent) = (TickTime::from_millionths(micros * i64::from(rate.get())), self.sent(tick));
         (self.fraction < u8::MAX).then_some((sent - held, sent))
     }
 

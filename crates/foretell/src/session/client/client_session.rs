@@ -215,7 +215,7 @@ impl<W: World> ClientSession<W> {
     fn advance_clocks(&mut self, now: Instant, settings: &GameSettings) -> bool {
         let ClientSession { link, local: ClientWorld { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, settings.config.input_delay);
-        presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.rtt_min() / 2);
+        presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.round_trips.shortest() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
         if link.has_stood_still(now) || catches_up {
@@ -274,7 +274,7 @@ impl<W: World> ClientSession<W> {
     fn replay_until(&mut self, tick: Tick) -> Tick {
         let timeline = &self.local.prediction.timeline;
         let (present, horizon) = (timeline.present(), timeline.horizon());
-        let rtt = self.link.pacing.rate().ticks_in(self.link.datagrams.rtt());
+        let rtt = self.link.pacing.rate().ticks_in(self.link.datagrams.round_trips.smoothed());
         if present.since(tick) <= 2 * horizon + 2 * rtt { present } else { self.link.place_anew(tick) }
     }
 

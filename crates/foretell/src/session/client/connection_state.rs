@@ -302,7 +302,7 @@ impl<W: World> ConnectionState<W> {
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };
         let mut datagrams = DatagramTiming::new(start.epoch, start.ticket, now);
-        datagrams.start_with_rtt(now, start.rtt);
+        datagrams.round_trips.start_with(now, start.rtt);
         let moment = Moment { now, at: start.at, settings };
         let mut session = ClientSession::new(moment, start.player, datagrams, handshake.into_snapshots());
         session.start(world, self.session_mut(), settings, log);

@@ -1,19 +1,14 @@
-//! The datagrams of one session: their numbers, and the round trip.
+//! The datagrams of one session: their numbers, when each was sent, and how long they take to the server and back.
 
+use super::round_trips::RoundTrips;
 use crate::time::Instant;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-const SENT_KEPT: usize = 256;
-/// The shortest round trip is that of the last second: a route that has become longer is known by then.
-const QUARTERS_KEPT: usize = 4;
-const QUARTER_MICROS: u64 = 250_000;
-/// The last round trips are those of the last 16 datagrams, of which the server may seldom name one,
-const SAMPLES_OF: u16 = 16;
-/// but three at least.
-const SAMPLES_LEAST: usize = 3;
-/// By more than this the round trip does not grow from one datagram to the next.
-const GROWS_AT_ONCE: Duration = Duration::from_secs(2);
+const SENT_KEPT: u16 = 256;
+/// A datagram that the server held for longer than it was away, by more than this, was under way while the client's clock stood still:
+/// clocks that run unalike differ by less.
+const HELD_LONGER: Duration = Duration::from_millis(100);
 
 /// Lives as long as the place that the server gave.
 #[derive(Clone, Debug)]
@@ -28,20 +23,13 @@ pub(crate) struct DatagramTiming {
     sequence: u16,
     /// When each of the last datagrams was sent, by the low bits of its number.
     sent: Vec<Instant>,
-    /// The newest of our datagrams that the server has named.
+    /// The newest of the last datagrams that the server has named.
     heard: Option<u16>,
-    /// The first datagram since the clock was set back, if it was of late. Ticks before it are not those of now.
-    anew: Option<u16>,
-    rtt: Duration,
-    /// The shortest round trip of each of the last quarters of a second with any, by number of the quarter.
-    shortest: [(u64, Duration); QUARTERS_KEPT],
-    /// The quarter of the newest round trip.
-    quarter: u64,
-    /// The first datagram since updates stood still or the clock was set, if that was recently. How long those before it took nobody
-    /// knows.
-    measured: Option<u16>,
-    /// The last round trips, each with the number of its datagram, the newest first.
-    samples: Vec<(u16, Duration)>,
+    /// The first since the clock was set back. Ticks of those before it are not those of now.
+    anew: Since,
+    /// The first since updates stood still or the clock was set. How long those before it took nobody knows.
+    measured: Since,
+    pub round_trips: RoundTrips,
     last_snapshot: Instant,
 }
 
@@ -52,14 +40,11 @@ impl DatagramTiming {
             ticket,
             offered: None,
             sequence: 0,
-            sent: vec![Instant::ZERO; SENT_KEPT],
+            sent: vec![Instant::ZERO; usize::from(SENT_KEPT)],
             heard: None,
-            anew: None,
-            rtt: Duration::ZERO,
-            shortest: [(0, Duration::MAX); QUARTERS_KEPT],
-            quarter: 0,
-            measured: None,
-            samples: Vec::with_capacity(usize::from(SAMPLES_OF) + 1),
+            anew: Since::default(),
+            measured: Since::default(),
+            round_trips: RoundTrips::new(),
             last_snapshot: now,
         }
     }
@@ -83,87 +68,50 @@ impl DatagramTiming {
     /// The number of a datagram that is sent now.
     pub(crate) fn next_sequence(&mut self, now: Instant) -> u16 {
         let sequence = self.sequence;
-        self.sent[usize::from(sequence) % SENT_KEPT] = now;
+        self.sent[usize::from(sequence % SENT_KEPT)] = now;
         self.sequence = sequence.wrapping_add(1);
+        self.heard = self.heard.filter(|heard| self.age(*heard) <= SENT_KEPT);
+        self.anew.forget_old(self.sequence);
+        self.measured.forget_old(self.sequence);
         sequence
+    }
+
+    /// How many datagrams ago that was sent, from 1; 0 or a large number where it never was.
+    fn age(&self, sequence: u16) -> u16 {
+        self.sequence.wrapping_sub(sequence)
     }
 
     /// The clock was set back: inputs are sent for ticks that others were sent for.
     pub(crate) fn begin_anew(&mut self) {
-        self.anew = Some(self.sequence);
+        self.anew = Since(Some(self.sequence));
     }
 
     /// Whether a server that has heard our datagram `sequence` speaks of ticks as they are now.
-    pub(crate) fn is_of_now(&mut self, sequence: Option<u16>) -> bool {
-        self.anew.is_none() || sequence.is_some_and(|sequence| is_since(&mut self.anew, sequence))
+    pub(crate) fn is_of_now(&self, sequence: Option<u16>) -> bool {
+        sequence.map_or(self.anew.0.is_none(), |sequence| self.anew.has(sequence))
     }
 
     /// Updates have stood still, or the clock was set.
     pub(crate) fn note_stood_still(&mut self) {
-        self.measured = Some(self.sequence);
+        self.measured = Since(Some(self.sequence));
     }
 
-    /// When one of the last datagrams was sent.
-    pub(crate) fn sent_at(&self, sequence: u16) -> Option<Instant> {
-        let age = usize::from(self.sequence.wrapping_sub(sequence));
-        (1..=SENT_KEPT).contains(&age).then(|| self.sent[usize::from(sequence) % SENT_KEPT])
-    }
-
-    /// The server has named one of our datagrams, and how long it held the answer. Whether it has named none as new before.
-    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Duration) -> bool {
-        let age = self.sequence.wrapping_sub(sequence);
-        let newer = self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0);
-        if !newer || age == 0 || usize::from(age) > SENT_KEPT {
-            return false;
+    /// The server has named one of our datagrams, and how long it held the answer; `None` for longer than it can say. Where it is
+    /// named for the first time, and it is known how long it took, returns when it was sent.
+    pub(crate) fn note_heard(&mut self, now: Instant, sequence: u16, held: Option<Duration>) -> Option<Instant> {
+        let age = self.age(sequence);
+        let is_newer = self.heard.is_none_or(|heard| age < self.age(heard));
+        if !is_newer || !(1..=SENT_KEPT).contains(&age) {
+            return None;
         }
         self.heard = Some(sequence);
-        if !is_since(&mut self.measured, sequence) {
-            return true;
+        let sent = self.sent[usize::from(sequence % SENT_KEPT)];
+        let (away, held) = (now.since(sent), held?);
+        if !self.measured.has(sequence) || held > away + HELD_LONGER {
+            return None;
         }
-        let sample = now.since(self.sent[usize::from(sequence) % SENT_KEPT]).saturating_sub(held);
-        // A clock that was set a little, or one that stood still, makes a round trip that never was.
-        let sample = if self.rtt.is_zero() { sample } else { sample.min(self.rtt_min() + GROWS_AT_ONCE) };
-        if self.rtt.is_zero() {
-            self.rtt = sample;
-        }
-        self.samples.insert(0, (sequence, sample));
-        self.samples.truncate(usize::from(SAMPLES_OF));
-        self.rtt = (self.rtt * 7 + sample) / 8;
-        self.note_shortest(now, sample);
-        true
-    }
-
-    fn note_shortest(&mut self, now: Instant, sample: Duration) {
-        self.quarter = self.quarter.max(now.micros() / QUARTER_MICROS);
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of those that are kept")]
-        let kept = &mut self.shortest[(self.quarter % QUARTERS_KEPT as u64) as usize];
-        *kept = (self.quarter, if kept.0 == self.quarter { kept.1.min(sample) } else { sample });
-    }
-
-    /// The smoothed round trip; zero until it is measured.
-    pub(crate) fn rtt(&self) -> Duration {
-        self.rtt
-    }
-
-    /// The shortest of the last round trips.
-    pub(crate) fn rtt_of_late(&self) -> Duration {
-        let newest = self.samples.first().map_or(0, |(sequence, _)| *sequence);
-        let is_of_late = |sequence: u16| newest.wrapping_sub(sequence) < SAMPLES_OF;
-        let each = self.samples.iter().enumerate();
-        let of_late = each.filter(|(nth, (sequence, _))| *nth < SAMPLES_LEAST || is_of_late(*sequence));
-        of_late.map(|(_, (_, sample))| *sample).min().unwrap_or(self.rtt)
-    }
-
-    /// The shortest round trip of the last second in which there were any; zero until it is measured.
-    pub(crate) fn rtt_min(&self) -> Duration {
-        let of_late = |(quarter, _): &&(u64, Duration)| self.quarter - quarter < QUARTERS_KEPT as u64;
-        let shortest = self.shortest.iter().filter(of_late).map(|(_, shortest)| *shortest).min();
-        shortest.filter(|shortest| *shortest < Duration::MAX).unwrap_or(self.rtt)
-    }
-
-    pub(crate) fn start_with_rtt(&mut self, now: Instant, rtt: Duration) {
-        self.rtt = rtt;
-        self.note_shortest(now, rtt);
+        self.round_trips.note(now, sequence, away.saturating_sub(held));
+        Some(sent)
     }
 
     pub(crate) fn note_snapshot(&mut self, now: Instant) {
@@ -176,11 +124,62 @@ impl DatagramTiming {
     }
 }
 
-/// Whether a datagram was sent since that one, which is forgotten when it is long ago.
-fn is_since(first: &mut Option<u16>, sequence: u16) -> bool {
-    let since = first.map_or(0, |first| sequence.wrapping_sub(first).cast_signed());
-    if since > 1024 {
-        *first = None;
+/// The datagrams from that number on; all of them where it is long ago.
+#[derive(Clone, Copy, Default, Debug)]
+struct Since(Option<u16>);
+
+impl Since {
+    fn has(self, sequence: u16) -> bool {
+        self.0.is_none_or(|first| sequence.wrapping_sub(first).cast_signed() >= 0)
     }
-    since >= 0
+
+    /// Numbers are used again: the number of the next datagram is `next`.
+    fn forget_old(&mut self, next: u16) {
+        self.0 = self.0.filter(|first| next.wrapping_sub(*first) <= 1024);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_micros(ms * 1000)
+    }
+
+    #[test]
+    fn what_was_under_way_while_the_machine_slept_and_its_clock_with_it_is_not_measured() {
+        for held in [Some(4000 * MS), None] {
+            let mut timing = DatagramTiming::new(0, 0, at(0));
+            let sent = timing.next_sequence(at(0));
+            assert_eq!(timing.note_heard(at(50), sent, Some(10 * MS)), Some(at(0)));
+            let sent = timing.next_sequence(at(60));
+            assert_eq!(timing.note_heard(at(100), sent, held), None);
+            let sent = timing.next_sequence(at(110));
+            assert_eq!(timing.note_heard(at(150), sent, Some(Duration::ZERO)), Some(at(110)));
+            assert_eq!(timing.round_trips.shortest(), 40 * MS);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_runs_a_tenth_slower_measures_also_what_was_held_for_long() {
+        let mut timing = DatagramTiming::new(0, 0, at(0));
+        let sent = timing.next_sequence(at(0));
+        assert_eq!(timing.note_heard(at(900), sent, Some(1000 * MS)), Some(at(0)));
+    }
+
+    #[test]
+    fn a_server_that_was_silent_until_numbers_were_used_again_is_heard_at_once() {
+        let mut timing = DatagramTiming::new(0, 0, at(0));
+        let sent = timing.next_sequence(at(0));
+        assert!(timing.note_heard(at(40), sent, Some(Duration::ZERO)).is_some());
+        timing.begin_anew();
+        timing.note_stood_still();
+        assert!(!timing.is_of_now(Some(sent)));
+        let last = (0..40_000).map(|_| timing.next_sequence(at(60))).last().unwrap();
+        assert!(timing.is_of_now(Some(last)));
+        assert_eq!(timing.note_heard(at(100), last, Some(Duration::ZERO)), Some(at(60)));
+    }
 }

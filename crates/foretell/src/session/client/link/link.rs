@@ -79,7 +79,7 @@ impl Link {
     /// Adds what is measured now.
     pub(crate) fn measure(&self, stats: &mut ClientStats) {
         let Link { datagrams, server_clock, pacing, .. } = self;
-        stats.network.rtt = datagrams.rtt();
+        stats.network.rtt = datagrams.round_trips.smoothed();
         stats.clock.speed = pacing.speed() / server_clock.speed();
         stats.clock.drift_ppm = server_clock.drift_ppm();
         stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
@@ -97,7 +97,7 @@ impl Link {
         if now.since(self.datagrams.last_snapshot()) > COAST_AFTER {
             self.pacing.coast();
         }
-        self.inputs.set_delay(input_delay, self.datagrams.rtt(), &mut self.pacing);
+        self.inputs.set_delay(input_delay, self.datagrams.round_trips.smoothed(), &mut self.pacing);
     }
 
     /// A client whose ticks are behind those of a snapshot sends every input too late: its clock goes to where inputs come
@@ -130,7 +130,9 @@ impl Link {
     /// Whether a clock that has come to `until` may have got the state of `tick` now: it is ahead of it by no more than a
     /// round trip and the largest slack, and what is slept through at once.
     pub(crate) fn fits(&self, tick: Tick, until: Tick, limits: Limits) -> bool {
-        let most = self.datagrams.rtt_of_late() + Duration::from_micros(limits.most.unsigned_abs()) + CATCH_UP;
+        let most = self.datagrams.round_trips.shortest_of_newest()
+            + Duration::from_micros(limits.most.unsigned_abs())
+            + CATCH_UP;
         (tick..=tick + self.rate().ticks_in(most)).contains(&until)
     }
 
@@ -143,7 +145,7 @@ impl Link {
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
     /// Returns up to where ticks are to run.
     pub(crate) fn place_anew(&mut self, tick: Tick) -> Tick {
-        let until = tick + self.rate().ticks_in(self.datagrams.rtt_of_late()) + 2;
+        let until = tick + self.rate().ticks_in(self.datagrams.round_trips.shortest_of_newest()) + 2;
         self.restart_clock(TickTime::start_of(until) - TickTime::from_millionths(1));
         self.datagrams.begin_anew();
         self.inputs.begin_anew(until);
@@ -157,9 +159,9 @@ impl Link {
         (self.pacing.at_instant(now) - newest.sent).as_ticks() - waited - self.way_up_ticks()
     }
 
-    /// How long a datagram takes to the server, in ticks: half of the fastest round trip of late.
+    /// How long a datagram takes to the server, in ticks: half of the shortest of the last round trips.
     fn way_up_ticks(&self) -> f64 {
-        self.datagrams.rtt_min().as_secs_f64() / 2.0 * f64::from(self.rate().get())
+        self.datagrams.round_trips.shortest().as_secs_f64() / 2.0 * f64::from(self.rate().get())
     }
 
     /// Steers the clock of a client that sends no inputs, and so is told nothing of when they come: it keeps to the server's, as
@@ -173,22 +175,18 @@ impl Link {
         lead
     }
 
-    /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before,
-    /// returns when that would have been sent, had the server answered at once.
+    /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before, and
+    /// it is known how long that took, returns when that would have been sent, had the server answered at once.
     pub(crate) fn note_header(&mut self, ReceivedHeader { now, tick, header }: ReceivedHeader<'_>) -> Option<Instant> {
         self.inputs.note_acknowledged(header.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
-        let (sequence, ago) = header.timing.heard?;
-        let held = Duration::from_micros(u64::from(ago) * 64);
+        let (sequence, held) = (header.timing.heard?.0, header.timing.held());
         self.note_gap(now);
-        if !self.datagrams.note_heard(now, sequence, held) {
-            return None;
-        }
-        let sent = self.datagrams.sent_at(sequence)?;
+        let sent = self.datagrams.note_heard(now, sequence, held)?;
         // What the server has held for long was held by a clock that runs otherwise.
-        if let Some((arrived, answered)) = header.timing.held(tick, self.rate()) {
+        if let Some((arrived, answered)) = header.timing.arrived_and_answered(tick, self.rate()) {
             self.server_clock.note(Exchange { sent, arrived, answered, came: now });
         }
-        Some(sent + held)
+        Some(sent + held?)
     }
 
     /// Steers the clock by what the server tells of the inputs that have come; `in_time` hears of those that were not late.
@@ -219,7 +217,7 @@ impl Link {
         if is_new_route {
             self.server_clock.note_new_route();
         }
-        let unknown = self.server_clock.unknown_after(self.datagrams.rtt() + LATEST_WITHIN);
+        let unknown = self.server_clock.unknown_after(self.datagrams.round_trips.smoothed() + LATEST_WITHIN);
         self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
     }
@@ -248,7 +246,7 @@ mod tests {
         let mut header = SnapshotHeader::default();
         header.timing.heard = Some((sequence, 0));
         link.note_header(ReceivedHeader { now: at(ms), tick: Tick::ZERO, header: &header });
-        link.datagrams.rtt().as_millis()
+        link.datagrams.round_trips.smoothed().as_millis()
     }
 
     #[test]

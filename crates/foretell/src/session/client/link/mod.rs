@@ -6,6 +6,7 @@ mod input_schedule;
 mod link;
 mod outgoing_step_messages;
 mod pacing;
+mod round_trips;
 mod server_clock;
 mod tick_unwrap;
 
