@@ -12,6 +12,9 @@ use crate::world::ComponentSchema;
 /// without the delay, and wrong by whatever it does that nobody could know. A server that judges what a player aimed at by
 /// [`PlayerInput::presented`](crate::PlayerInput::presented) judges by the cursor.
 ///
+/// None shows anybody on the way of a teleport: where two states are farther apart than a correction that snaps (2 m) and than the
+/// entity can have gone, by its velocities and its ways before and after, it stays as in the first until it is as in the second.
+///
 /// Where a velocity is needed, it is the column of the schema that means it, and where there is none, that of finite
 /// differences (D19). Fields that are no motion are held, or, where the schema says
 /// [`Blended`](crate::Meaning::Blended), shown at the cursor on the line between two states by all but `Hold`; those who are

@@ -55,8 +55,6 @@ impl RowLine<'_> {
         let into = &mut into[range];
         match column.meaning {
             Meaning::Plain | Meaning::Parent => {}
-            // What is infinite and stays it has no line.
-            Meaning::Blended if from == to => {}
             Meaning::Rotation => {
                 let rotation = crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t);
                 column.set_lanes(into, &rotation);
@@ -67,33 +65,47 @@ impl RowLine<'_> {
             }
             _ => {
                 for lane in 0..usize::from(column.lanes) {
-                    let [value] = vector::lerp([column.lane(from, lane)], [column.lane(to, lane)], t);
-                    column.set_lane(into, lane, value);
+                    let [from, to] = [from, to].map(|words| column.lane(words, lane));
+                    // From what is infinite, and to it, there is no line.
+                    if from.is_finite() && to.is_finite() {
+                        let [value] = vector::lerp([from], [to], t);
+                        column.set_lane(into, lane, value);
+                    }
                 }
             }
         }
     }
 }
 
-/// A row moved on along its velocity for this many seconds.
+/// A row moved on along its velocities for this many seconds.
 pub(crate) fn ahead(kind: &ComponentSchema, from: &[u32], seconds: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(from);
-    let velocity = velocity_of(kind, from);
-    move_position(kind, vector::scale(velocity, seconds), into);
-}
-
-/// Adds to the position of a row, where it has one.
-pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
-    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Position) {
-        let words = &mut row[place..place + column.words()];
-        let moved: [f64; 3] = vector::add(column.lanes(words), by);
-        column.set_lanes(words, &moved);
+    for moving in kind.moving() {
+        let (place, column) = kind.column_at(moving.column);
+        if let Some((of_velocity, velocity)) = moving.velocity.map(|at| kind.column_at(at))
+            && column.meaning == Meaning::Position
+        {
+            let way = vector::scale(velocity.lanes(&from[of_velocity..]), seconds);
+            move_column(place, column, way, into);
+        }
     }
 }
 
-/// Sets the rotation of a row, where it has one.
+/// Adds to the positions of a row.
+pub(crate) fn move_position(kind: &ComponentSchema, by: [f64; 3], row: &mut RowBuffer) {
+    let positions = kind.places().filter(|(_, column)| column.meaning == Meaning::Position);
+    positions.for_each(|(place, column)| move_column(place, column, by, row));
+}
+
+fn move_column(place: usize, column: &Column, by: [f64; 3], row: &mut RowBuffer) {
+    let words = &mut row[place..place + column.words()];
+    let moved: [f64; 3] = vector::add(column.lanes(words), by);
+    column.set_lanes(words, &moved);
+}
+
+/// Sets the first rotation of a row, where it has one.
 pub(crate) fn set_rotation(kind: &ComponentSchema, rotation: [f64; 4], row: &mut RowBuffer) {
-    for (place, column) in kind.places().filter(|(_, column)| column.meaning == Meaning::Rotation) {
+    if let Some((place, column)) = kind.nth(Meaning::Rotation, 0) {
         column.set_lanes(&mut row[place..place + column.words()], &rotation);
     }
 }
@@ -109,4 +121,64 @@ pub(crate) fn set_position(kind: &ComponentSchema, position: [f64; 3], row: &mut
 /// The velocity in a row in m/s; zero where it has none.
 pub(crate) fn velocity_of(kind: &ComponentSchema, row: &[u32]) -> [f64; 3] {
     kind.field(Meaning::Velocity, row).map_or([0.0; 3], |(column, words)| column.lanes(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::rotation;
+    use crate::world::{Audience, Field};
+    use alloc::vec::Vec;
+
+    fn kind(columns: &[(Column, Meaning)]) -> ComponentSchema {
+        let columns = columns.iter().map(|(column, meaning)| Column { meaning: *meaning, ..column.clone() }).collect();
+        ComponentSchema::new("thing", columns, Audience::All)
+    }
+
+    fn column<T: Field>(meaning: Meaning) -> (Column, Meaning) {
+        (Column::of::<T>("field", meaning), meaning)
+    }
+
+    fn row(values: &[f32]) -> Vec<u32> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    fn values(words: &[u32]) -> Vec<f32> {
+        words.iter().map(|word| f32::from_bits(*word)).collect()
+    }
+
+    #[test]
+    fn there_is_no_line_from_what_is_infinite_or_to_it() {
+        let kind = kind(&[column::<f32>(Meaning::Blended)]);
+        for (from, to, expected) in [
+            (f32::INFINITY, 5.0, f32::INFINITY),
+            (5.0, f32::INFINITY, 5.0),
+            (f32::INFINITY, f32::INFINITY, f32::INFINITY),
+            (1.0, 2.0, 1.5),
+        ] {
+            let mut into = [0; ROW_WORDS_MAX];
+            blend(&kind, &row(&[from]), &row(&[to]), 0.5, &mut into);
+            assert_eq!(values(&into[..1]), [expected]);
+        }
+    }
+
+    #[test]
+    fn an_offset_turns_the_first_rotation_and_each_position_goes_ahead_by_its_own_velocity() {
+        let kind = kind(&[
+            column::<f32>(Meaning::Position),
+            column::<f32>(Meaning::Velocity),
+            column::<f32>(Meaning::Position),
+            column::<f32>(Meaning::Velocity),
+            column::<[f32; 4]>(Meaning::Rotation),
+            column::<[f32; 4]>(Meaning::Rotation),
+        ]);
+        let [hull, turret] = [0.1, 0.7].map(|by| rotation::from_vector([0.0, by, 0.0]));
+        let words = row(&[&[0.0, 2.0, 10.0, -4.0][..], &hull, &turret].concat());
+        let mut into = [0; ROW_WORDS_MAX];
+        ahead(&kind, &words, 0.5, &mut into);
+        assert_eq!(values(&into[..12]), [&[1.0, 2.0, 8.0, -4.0][..], &hull, &turret].concat());
+        set_rotation(&kind, rotation::from_vector([0.0, 0.3, 0.0]), &mut into);
+        assert_ne!(values(&into[4..8]), hull);
+        assert_eq!(values(&into[8..12]), turret);
+    }
 }

@@ -11,6 +11,11 @@ use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
 
+/// Nothing that is told without a velocity is faster, in m/s, as long as nothing else is known of it.
+const FASTEST: f64 = 200.0;
+/// As fast as this something may have been in between that rests before and after, in m/s.
+const STARTS: f64 = 16.0;
+
 /// A row in a state: its tick, and its words.
 pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
@@ -95,12 +100,29 @@ impl<'a> RowSamples<'a> {
         PoseSource::Interpolated
     }
 
-    /// Whether the way between the middle states is none that it goes, but a jump: so far as a correction would snap, at the speed
-    /// that it has there, in them and beside them. `false` where that can't be known.
-    pub(crate) fn jumps(&self, kind: &ComponentSchema) -> bool {
+    /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
+    /// there is one between the middle states; it is as in the first until it is there.
+    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
-        let (way, snaps) = (length(self.way(position, BEFORE)), Correction::default());
-        if self.of[AFTER].is_none() || way < snaps.snap_m {
+        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from));
+        if before {
+            self.of[0] = None;
+        }
+        if after {
+            self.of[3] = None;
+        }
+        between
+    }
+
+    /// Whether the way from a state to the next is none that it goes, but a jump: so far as a correction would snap, and farther than at
+    /// any speed that it has in them and beside them. `false` where one is not there.
+    #[inline]
+    fn jumps(&self, position: Moving<'_>, from: usize) -> bool {
+        if self.of[from].is_none() || self.of[from + 1].is_none() {
+            return false;
+        }
+        let (way, gap, snaps) = (length(self.way(position, from)), self.gap(from), Correction::default());
+        if way < snaps.snap_m {
             return false;
         }
         let told = |at: usize| self.told_velocity(position, at).map(length);
@@ -108,13 +130,10 @@ impl<'a> RowSamples<'a> {
             let gap = Some(self.gap(from)).filter(|gap| *gap > 0.0);
             gap.map(|gap| length(self.way(position, from)) / gap)
         };
-        // Where no velocity is told, both neighbours say how fast it is.
-        if told(BEFORE).is_none() && (beside(0).is_none() || beside(AFTER).is_none()) {
-            return false;
-        }
-        let speeds = [told(BEFORE), told(AFTER), beside(0), beside(AFTER)].into_iter().flatten();
-        let speed = speeds.fold(0.0, f64::max);
-        way > snaps.snaps_from(speed).max(1.5 * speed * self.gap(BEFORE))
+        let speeds = [told(from), told(from + 1), from.checked_sub(1).and_then(beside), beside(from + 1)];
+        let known = speeds.into_iter().flatten().reduce(f64::max);
+        let goes = known.map_or(FASTEST * gap, |speed| snaps.snaps_from(speed).max(1.5 * speed * gap));
+        way > goes.max(STARTS * gap)
     }
 
     /// How long after the second state the point is.
@@ -264,101 +283,4 @@ impl Moving<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::motion::rotation;
-    use crate::world::{Audience, Field, ROW_WORDS_MAX};
-    use alloc::vec::Vec;
-
-    const ROW: RowBuffer = [0; ROW_WORDS_MAX];
-
-    fn kind(columns: &[(Column, Meaning)]) -> ComponentSchema {
-        let columns = columns.iter().map(|(column, meaning)| Column { meaning: *meaning, ..column.clone() }).collect();
-        ComponentSchema::new("thing", columns, Audience::All)
-    }
-
-    fn column<T: Field>() -> Column {
-        Column::of::<T>("field", Meaning::Plain)
-    }
-
-    fn row(values: &[f32]) -> Vec<u32> {
-        values.iter().map(|value| value.to_bits()).collect()
-    }
-
-    /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
-    fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowSamples<'a> {
-        let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
-        RowSamples { of, rests: false, at: TickTime::ticks(at), rate: TickRate::hz(64) }
-    }
-
-    fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
-        let mut into = ROW;
-        let samples = samples(rows, at);
-        let span = Span::new(samples.of.map(|of| Some(of?.0)), samples.at, samples.rate, curve);
-        samples.draw(kind, curve, span.as_ref(), &mut into);
-        into[..kind.words()].iter().map(|word| f32::from_bits(*word)).collect()
-    }
-
-    #[test]
-    fn every_curve_at_the_cursor_meets_the_states_and_has_its_own_way_between_them() {
-        // One component, at 4 m/s, and then at rest.
-        let kind = kind(&[(column::<f32>(), Meaning::Position), (column::<f32>(), Meaning::Velocity)]);
-        let rows = [[0.0, 4.0], [0.25, 4.0], [0.5, 4.0], [0.5, 0.0]].map(|values| Some(row(&values)));
-        let place = |curve, at: f64| drawn(&kind, curve, &rows, at)[0];
-        for curve in Curve::ALL.into_iter().filter(|curve| !curve.leads()) {
-            assert!((place(curve, 12.0) - 0.25).abs() < 1e-6 && (place(curve, 16.0) - 0.5).abs() < 1e-6, "{curve:?}");
-        }
-        let middle = [Curve::Hold, Curve::Linear, Curve::Extrapolated, Curve::Hermite].map(|curve| place(curve, 14.0));
-        assert_eq!(middle, [0.25, 0.375, 0.375, 0.375]);
-        // The neighbour after says 2 m/s at its end: an eighth of the missing 2 m/s in a sixteenth of a second is more.
-        let by_neighbours = 0.375 + (4.0 - 2.0) / 16.0 / 8.0;
-        assert!((place(Curve::CatmullRom, 14.0) - by_neighbours).abs() < 1e-6);
-    }
-
-    #[test]
-    fn without_a_velocity_it_is_that_of_finite_differences() {
-        let kind = kind(&[(column::<[f32; 2]>(), Meaning::Position)]);
-        let square = |x: f32| Some(row(&[x * x, x]));
-        let rows = [square(0.0), square(1.0), square(2.0), square(3.0)];
-        for curve in [Curve::Hermite, Curve::CatmullRom] {
-            let [y, x] = drawn(&kind, curve, &rows, 13.0)[..] else { panic!("two components") };
-            assert!((x - 1.25).abs() < 1e-6 && (y - x * x).abs() < 1e-6, "{curve:?} {x} {y}");
-        }
-        // Beyond the newest state: by the way between the last two, at 16 knots per second.
-        let rows = [square(1.0), square(2.0), None, None];
-        assert!((drawn(&kind, Curve::Extrapolated, &rows, 14.0)[1] - 2.5).abs() < 1e-6);
-        assert_eq!(drawn(&kind, Curve::Linear, &rows, 14.0), [4.0, 2.0]);
-        assert_eq!(drawn(&kind, Curve::Hold, &rows, 14.0), [4.0, 2.0]);
-    }
-
-    #[test]
-    fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
-        let kind = kind(&[
-            (column::<f32>(), Meaning::Position),
-            (column::<f32>(), Meaning::Velocity),
-            (column::<f32>(), Meaning::Position),
-            (column::<f32>(), Meaning::Velocity),
-            (column::<[f32; 4]>(), Meaning::Rotation),
-            (column::<[f32; 3]>(), Meaning::AngularVelocity),
-        ]);
-        let turned = |by: f32| rotation::from_vector([0.0, by, 0.0]);
-        let state = |n: f32| {
-            let [x, y, z, w] = turned(n * 0.25);
-            Some(row(&[n, 16.0, -n, -16.0, x, y, z, w, 0.0, 4.0, 0.0]))
-        };
-        let near = |at: f64, n: f64, rows: &[Option<Vec<u32>>; 4]| {
-            let row = drawn(&kind, Curve::Hermite, rows, at);
-            let angle = rotation::angle(
-                core::array::from_fn(|lane| f64::from(row[4 + lane])),
-                rotation::from_vector([0.0, n * 0.25, 0.0]),
-            );
-            (f64::from(row[0]) - n).abs() < 1e-5 && (f64::from(row[2]) + n).abs() < 1e-5 && angle < 1e-5
-        };
-        let rows = [state(0.0), state(1.0), state(2.0), state(3.0)];
-        assert!(near(13.0, 1.25, &rows) && near(15.5, 1.875, &rows));
-        let rows = [state(0.0), state(1.0), None, None];
-        assert!(near(14.0, 1.5, &rows), "beyond the newest");
-        // At full speed for 100 ms and to a stop within 150 ms more: 175 ms worth of way, at 16 a second.
-        assert!(near(60.0, 1.0 + 0.175 * 16.0, &rows));
-    }
-}
+mod tests;

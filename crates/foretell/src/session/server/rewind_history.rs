@@ -191,10 +191,9 @@ impl RewindHistory {
         }
         // What is gone in between is not joined.
         of[3] = of[3].filter(|_| of[2].is_some());
-        let samples = RowSamples { of, rests: false, at, rate: self.terms.rate };
+        let mut samples = RowSamples { of, rests: false, at, rate: self.terms.rate };
         let ((_, words), schema) = (of[1]?, self.schema.component(component));
-        // Nobody is on the way of a teleport.
-        if samples.rests(schema) || samples.jumps(schema) {
+        if samples.rests(schema) || samples.cut_at_jumps(schema) {
             into[..words.len()].copy_from_slice(words);
         } else {
             let span = Span::new(samples.ticks(), at, self.terms.rate, self.curve());

@@ -227,11 +227,11 @@ impl<'a> ComponentSamples<'a> {
     /// Draws the row that was looked at last as its curve shows it. Returns where it comes from.
     #[inline]
     pub(crate) fn draw(&mut self, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
-        let samples = &self.samples;
         if drawing.curve.leads() {
             return self.draw_ahead(drawing, into);
         }
-        if samples.rests(self.schema) {
+        let samples = &mut self.samples;
+        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema) {
             let (_, words) = samples.before();
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());

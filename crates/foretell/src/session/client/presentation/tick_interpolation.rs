@@ -4,9 +4,9 @@ use super::views::{RestOfStates, Views};
 use crate::motion::{Pose, VisualOffset};
 use crate::session::client::config::Show;
 use crate::session::curves::PoseSource;
-use crate::session::curves::{RowBuffer, ahead, blend, placed_row};
+use crate::session::curves::{RowBuffer, RowSamples, ahead, blend, placed_row};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{Entity, ROW_WORDS_MAX, Row, Rows, Schema};
+use crate::world::{ComponentSchema, Entity, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// At which instant what is simulated here is shown.
 pub(super) struct TickInterpolation<'a> {
@@ -28,10 +28,19 @@ impl TickInterpolation<'_> {
         let since = self.present.back(1).filter(|_| self.before.is_some());
         let fraction = since.map_or(1.0, |tick| (self.at - TickTime::start_of(tick)).as_ticks().clamp(0.0, 1.0));
         match (self.show, before) {
-            (Show::Between, Some(before)) => blend(component, before, words, fraction, into),
+            (Show::Between, Some(before)) if !self.jumps(component, [before, words]) => {
+                blend(component, before, words, fraction, into);
+            }
+            (Show::Between, Some(before)) if fraction < 1.0 => into[..before.len()].copy_from_slice(before),
             (Show::Ahead, _) => ahead(component, words, fraction * self.rate.seconds(), into),
             _ => into[..words.len()].copy_from_slice(words),
         }
+    }
+
+    /// Whether a row is a teleport away from where it was in the state before.
+    fn jumps(&self, component: &ComponentSchema, [before, words]: [&[u32]; 2]) -> bool {
+        let of = [None, Some((self.present.back(1).unwrap_or_default(), before)), Some((self.present, words)), None];
+        RowSamples { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component)
     }
 }
 
@@ -79,5 +88,46 @@ impl<'a> StatePair<'a> {
     fn between(&self, at: TickTime) -> TickInterpolation<'a> {
         let StatePair { schema, rate, present, before, show, .. } = *self;
         TickInterpolation { schema, present, before, at, show, rate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Owned, PlayerId};
+    use foretell::State;
+
+    #[derive(State, Clone, Copy)]
+    struct Walker {
+        #[state(position)]
+        at: [f32; 1],
+        #[state(velocity)]
+        velocity: [f32; 1],
+        #[state(blended)]
+        breath: f32,
+    }
+
+    /// Where a walker is shown that is there in one state, and there in the next, by how much of the time between has passed.
+    fn shown(from: f32, to: f32, passed: f64) -> [f32; 2] {
+        let schema = Schema::of::<Walker>();
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+        let [before, newest] = [(from, 0.0), (to, 1.0)].map(|(place, breath)| {
+            let mut rows = Rows::new(&schema);
+            rows.set(Owned { entity, owner: PlayerId::SERVER }, &Walker { at: [place], velocity: [0.0], breath });
+            rows
+        });
+        let at = TickTime::ticks(8.0 + passed);
+        let (present, rate, show) = (Tick::new(9), TickRate::hz(64), Show::Between);
+        let between = TickInterpolation { schema: &schema, present, before: Some(&before), at, show, rate };
+        let mut into = [0; ROW_WORDS_MAX];
+        between.draw(newest.of(entity).next().expect("it is there"), &mut into);
+        [into[0], into[2]].map(f32::from_bits)
+    }
+
+    #[test]
+    fn who_is_teleported_is_shown_there_at_once_and_nowhere_on_the_way() {
+        assert_eq!(shown(0.0, 1.0, 0.5), [0.5, 0.5]);
+        assert_eq!(shown(0.0, 50.0, 0.5), [0.0, 0.0]);
+        assert_eq!(shown(0.0, 50.0, 1.0), [50.0, 1.0]);
     }
 }

@@ -1,0 +1,135 @@
+//! Rows between and beyond their states.
+
+use super::*;
+use crate::motion::rotation;
+use crate::world::{Audience, Field, ROW_WORDS_MAX};
+use alloc::vec::Vec;
+
+const ROW: RowBuffer = [0; ROW_WORDS_MAX];
+
+fn kind(columns: &[(Column, Meaning)]) -> ComponentSchema {
+    let columns = columns.iter().map(|(column, meaning)| Column { meaning: *meaning, ..column.clone() }).collect();
+    ComponentSchema::new("thing", columns, Audience::All)
+}
+
+fn column<T: Field>() -> Column {
+    Column::of::<T>("field", Meaning::Plain)
+}
+
+fn row(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
+fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowSamples<'a> {
+    let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
+    RowSamples { of, rests: false, at: TickTime::ticks(at), rate: TickRate::hz(64) }
+}
+
+fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {
+    let mut into = ROW;
+    let samples = samples(rows, at);
+    let span = Span::new(samples.of.map(|of| Some(of?.0)), samples.at, samples.rate, curve);
+    samples.draw(kind, curve, span.as_ref(), &mut into);
+    into[..kind.words()].iter().map(|word| f32::from_bits(*word)).collect()
+}
+
+#[test]
+fn every_curve_at_the_cursor_meets_the_states_and_has_its_own_way_between_them() {
+    // One component, at 4 m/s, and then at rest.
+    let kind = kind(&[(column::<f32>(), Meaning::Position), (column::<f32>(), Meaning::Velocity)]);
+    let rows = [[0.0, 4.0], [0.25, 4.0], [0.5, 4.0], [0.5, 0.0]].map(|values| Some(row(&values)));
+    let place = |curve, at: f64| drawn(&kind, curve, &rows, at)[0];
+    for curve in Curve::ALL.into_iter().filter(|curve| !curve.leads()) {
+        assert!((place(curve, 12.0) - 0.25).abs() < 1e-6 && (place(curve, 16.0) - 0.5).abs() < 1e-6, "{curve:?}");
+    }
+    let middle = [Curve::Hold, Curve::Linear, Curve::Extrapolated, Curve::Hermite].map(|curve| place(curve, 14.0));
+    assert_eq!(middle, [0.25, 0.375, 0.375, 0.375]);
+    // The neighbour after says 2 m/s at its end: an eighth of the missing 2 m/s in a sixteenth of a second is more.
+    let by_neighbours = 0.375 + (4.0 - 2.0) / 16.0 / 8.0;
+    assert!((place(Curve::CatmullRom, 14.0) - by_neighbours).abs() < 1e-6);
+}
+
+#[test]
+fn without_a_velocity_it_is_that_of_finite_differences() {
+    let kind = kind(&[(column::<[f32; 2]>(), Meaning::Position)]);
+    let square = |x: f32| Some(row(&[x * x, x]));
+    let rows = [square(0.0), square(1.0), square(2.0), square(3.0)];
+    for curve in [Curve::Hermite, Curve::CatmullRom] {
+        let [y, x] = drawn(&kind, curve, &rows, 13.0)[..] else { panic!("two components") };
+        assert!((x - 1.25).abs() < 1e-6 && (y - x * x).abs() < 1e-6, "{curve:?} {x} {y}");
+    }
+    // Beyond the newest state: by the way between the last two, at 16 knots per second.
+    let rows = [square(1.0), square(2.0), None, None];
+    assert!((drawn(&kind, Curve::Extrapolated, &rows, 14.0)[1] - 2.5).abs() < 1e-6);
+    assert_eq!(drawn(&kind, Curve::Linear, &rows, 14.0), [4.0, 2.0]);
+    assert_eq!(drawn(&kind, Curve::Hold, &rows, 14.0), [4.0, 2.0]);
+}
+
+#[test]
+fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
+    let kind = kind(&[
+        (column::<f32>(), Meaning::Position),
+        (column::<f32>(), Meaning::Velocity),
+        (column::<f32>(), Meaning::Position),
+        (column::<f32>(), Meaning::Velocity),
+        (column::<[f32; 4]>(), Meaning::Rotation),
+        (column::<[f32; 3]>(), Meaning::AngularVelocity),
+    ]);
+    let turned = |by: f32| rotation::from_vector([0.0, by, 0.0]);
+    let state = |n: f32| {
+        let [x, y, z, w] = turned(n * 0.25);
+        Some(row(&[n, 16.0, -n, -16.0, x, y, z, w, 0.0, 4.0, 0.0]))
+    };
+    let near = |at: f64, n: f64, rows: &[Option<Vec<u32>>; 4]| {
+        let row = drawn(&kind, Curve::Hermite, rows, at);
+        let angle = rotation::angle(
+            core::array::from_fn(|lane| f64::from(row[4 + lane])),
+            rotation::from_vector([0.0, n * 0.25, 0.0]),
+        );
+        (f64::from(row[0]) - n).abs() < 1e-5 && (f64::from(row[2]) + n).abs() < 1e-5 && angle < 1e-5
+    };
+    let rows = [state(0.0), state(1.0), state(2.0), state(3.0)];
+    assert!(near(13.0, 1.25, &rows) && near(15.5, 1.875, &rows));
+    let rows = [state(0.0), state(1.0), None, None];
+    assert!(near(14.0, 1.5, &rows), "beyond the newest");
+    // At full speed for 100 ms and to a stop within 150 ms more: 175 ms worth of way, at 16 a second.
+    assert!(near(60.0, 1.0 + 0.175 * 16.0, &rows));
+}
+
+/// Which of these states, and whether the point is on no way, where there are jumps.
+fn cut(kind: &ComponentSchema, rows: &[Option<Vec<u32>>; 4]) -> ([bool; 4], bool) {
+    let mut samples = samples(rows, 14.0);
+    let is_jump = samples.cut_at_jumps(kind);
+    (samples.of.map(|of| of.is_some()), is_jump)
+}
+
+#[test]
+fn nobody_is_on_the_way_of_a_teleport_nor_goes_by_what_is_beyond_it() {
+    const ALL: [bool; 4] = [true; 4];
+    let kind = kind(&[(column::<f32>(), Meaning::Position), (column::<f32>(), Meaning::Velocity)]);
+    let of = |values: [[f32; 2]; 4]| cut(&kind, &values.map(|values| Some(row(&values))));
+    assert_eq!(of([[0.0, 0.0], [0.0, 0.0], [50.0, 0.0], [50.0, 0.0]]), (ALL, true));
+    assert_eq!(of([[0.0, 0.0], [50.0, 4.0], [50.25, 4.0], [50.5, 4.0]]), ([false, true, true, true], false));
+    assert_eq!(of([[0.0, 4.0], [0.25, 4.0], [0.5, 4.0], [50.0, 4.0]]), ([true, true, true, false], false));
+    // 100 m/s, from rest and to it; what has stepped by a metre; and who is fast only by their ways.
+    assert_eq!(of([[0.0, 0.0], [0.0, 0.0], [6.25, 100.0], [12.5, 100.0]]), (ALL, false));
+    assert_eq!(of([[0.0, 100.0], [6.25, 100.0], [12.5, 0.0], [12.5, 0.0]]), (ALL, false));
+    assert_eq!(of([[0.0, 0.0], [0.0, 0.0], [1.9, 0.0], [1.9, 0.0]]), (ALL, false));
+    assert_eq!(of([[0.0, 0.0], [6.25, 0.0], [12.5, 0.0], [18.75, 0.0]]), (ALL, false));
+    // The last that is known.
+    let rows = [Some(row(&[0.0, 0.0])), Some(row(&[50.0, 0.0])), None, None];
+    assert_eq!(cut(&kind, &rows), ([false, true, false, false], false));
+}
+
+#[test]
+fn a_teleport_of_what_has_no_velocity_is_known_by_the_ways_beside_it_or_as_nothing_is_so_fast() {
+    let kind = kind(&[(column::<f32>(), Meaning::Position)]);
+    let of = |rows: [Option<f32>; 4]| cut(&kind, &rows.map(|place| place.map(|place| row(&[place]))));
+    assert_eq!(of([Some(0.0), Some(0.1), Some(50.0), None]), ([true, true, true, false], true));
+    assert_eq!(of([Some(0.0), Some(2.5), Some(5.0), None]), ([true, true, true, false], false));
+    assert_eq!(of([None, Some(0.0), Some(50.0), None]), ([false, true, true, false], true));
+    assert_eq!(of([None, Some(0.0), Some(10.0), None]), ([false, true, true, false], false), "160 m/s");
+    // It does not go on at the speed of a teleport.
+    assert_eq!(of([Some(0.0), Some(50.0), None, None]), ([false, true, false, false], false));
+}
