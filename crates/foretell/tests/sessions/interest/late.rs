@@ -2,7 +2,7 @@
 
 use super::woods::{Session, WITHIN, Woods, config, thing};
 use core::time::Duration;
-use foretell::session::client::Predict;
+use foretell::session::client::{ClientEvent, Predict};
 use foretell::{Client, ClientConfig, Interest, Rules, SendRate, World};
 use foretell_sim::netsim::Conditions;
 
@@ -39,6 +39,8 @@ fn what_comes_back_is_shown_though_that_it_was_hidden_is_told_later() {
         session.run(3000);
         assert_eq!(session.others(0), [thing(0)]);
         assert_eq!(session.drawn(0), [thing(0)], "{late_ms} ms late, {begin_ms}");
+        let is_over = |event: &ClientEvent| matches!(event, ClientEvent::Despawned { .. });
+        assert!(!session.players[0].events.iter().any(is_over), "{late_ms} ms late, {begin_ms}");
     }
 }
 

@@ -42,6 +42,14 @@ impl HiddenEntities {
         }
     }
 
+    /// That an entity was hidden in the state of `tick` has come late: it is known to be there from the state `until` on.
+    pub(super) fn note_late(&mut self, entity: Entity, tick: Tick, until: Tick) {
+        let known = self.hidden.get(entity);
+        if known.map_or(self.hidden.len() < HIDDEN_MAX, |stretch| stretch.told < tick) {
+            self.hidden.insert(entity, Stretch { told: tick, until: Some(until) });
+        }
+    }
+
     /// An entity is not there any more in the state of `tick`, for this client or at all.
     fn note_gone(&mut self, entity: Entity, tick: Tick, is_hidden: bool) {
         if !is_hidden {

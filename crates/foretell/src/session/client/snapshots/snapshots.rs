@@ -110,6 +110,10 @@ impl Snapshots {
         for (record, words) in shown.iter() {
             if known.take_in(tick, record, words) {
                 hidden.note_record(tick, record);
+            } else if record.is_hidden
+                && let Some(until) = known.tracks().first_after(record.key, tick)
+            {
+                hidden.note_late(record.key.entity, tick, until);
             }
         }
         shown.stopped(tick).for_each(|(key, stop)| known.tracks_mut().stop(key, stop));
