@@ -20,11 +20,12 @@ pub(crate) struct Pace {
     pub interval: u32,
 }
 
-/// By what others were shown: what was known, and where the cursor stood.
+/// By what others were shown: what was known, where the cursor stood, and how many ticks it was from one snapshot to the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub known: KnownIn,
     pub cursor: TickTime,
+    pub interval: u32,
 }
 
 /// A row of another in the state up to where it is shown.
@@ -58,13 +59,13 @@ impl<'a> PlayoutSamples<'a> {
         Some(PlayoutSamples { tracks, schema, known, points, pace })
     }
 
-    /// The same by what was known before, at other points.
-    pub(crate) fn as_known(&self, known: KnownIn, points: Points) -> PlayoutSamples<'a> {
-        PlayoutSamples { known, points, ..*self }
+    /// The same as they were `seen`, at other points.
+    pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> PlayoutSamples<'a> {
+        PlayoutSamples { known: seen.known, points, pace: Pace { interval: seen.interval, ..self.pace }, ..*self }
     }
 
     pub(crate) fn seen(&self) -> Seen {
-        Seen { known: self.known, cursor: self.points.cursor }
+        Seen { known: self.known, cursor: self.points.cursor, interval: self.pace.interval }
     }
 
     pub(crate) fn points(&self) -> Points {
@@ -88,6 +89,7 @@ impl<'a> PlayoutSamples<'a> {
             component,
             schema,
             look,
+            interval,
             nth: 0,
             samples: RowSamples { of: [None; 4], rests: false, at, rate },
             front: self.points.front,
@@ -146,6 +148,8 @@ pub(crate) struct ComponentSamples<'a> {
     schema: &'a ComponentSchema,
     /// What is there goes by the cursor.
     look: Look,
+    /// How many ticks it is from one snapshot to the next.
+    interval: u32,
     front: TickTime,
     /// Which row was looked at last.
     nth: usize,
@@ -187,12 +191,17 @@ impl<'a> ComponentSamples<'a> {
 
     /// Until when they were looked at who were `seen`.
     fn since(&self, seen: Seen, by_neighbours: bool) -> Since {
-        Since { known: seen.known, at: seen.cursor - (self.look.at - self.samples.at), by_neighbours }
+        Since { known: seen.known, at: seen.cursor - self.behind(), by_neighbours }
+    }
+
+    /// How far behind the cursor they are shown, as they are told more rarely than snapshots come.
+    pub(crate) fn behind(&self) -> TickTime {
+        self.look.at - self.samples.at
     }
 
     /// Whether it is looked at where it was `seen`, and nothing new is known of any since.
     pub(crate) fn is_as_it_was(&self, seen: Seen) -> bool {
-        seen.cursor == self.look.at && self.with_news(seen).next().is_none()
+        seen.cursor == self.look.at && seen.interval == self.interval && self.with_news(seen).next().is_none()
     }
 
     /// Looks at the nth; `None` where it is not there at the cursor, or is nothing without another that is not.
@@ -260,7 +269,8 @@ impl<'a> ComponentSamples<'a> {
     #[inline]
     pub(crate) fn is_bent(&self, nth: usize, curve: Curve, seen: Seen) -> bool {
         if curve.leads() {
-            return self.look.known.newest != seen.known.newest;
+            let is_revised = || self.tracks.revised(self.component, nth) > seen.known.update;
+            return self.look.known.newest != seen.known.newest || is_revised();
         }
         // What holds is nothing but jumps.
         if self.tracks.revised(self.component, nth) <= seen.known.update || curve == Curve::Hold {
@@ -356,10 +366,11 @@ mod tests {
             PlayoutSamples { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
         };
         let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
-        let seen = Seen { known, cursor: TickTime::ticks(3.0) };
+        let seen = Seen { known, cursor: TickTime::ticks(3.0), interval: 1 };
         assert!(is_as_it_was(&tracks, WAGON, seen, 3.0) && is_as_it_was(&tracks, CLOUD, seen, 3.0));
         assert!(!is_as_it_was(&tracks, WAGON, seen, 3.001), "elsewhere");
-        tracks.end_update(TickTime::ticks(3.0), 1);
+        assert!(!is_as_it_was(&tracks, CLOUD, Seen { interval: 2, ..seen }, 3.0), "snapshots come at another rate");
+        tracks.end_update(TickTime::ticks(3.0), 1, TickRate::hz(64));
         assert!(is_as_it_was(&tracks, WAGON, seen, 3.0), "nothing new");
         tracks.tell(Tick::new(8), row(WAGON, &[2]));
         assert!(!is_as_it_was(&tracks, WAGON, seen, 3.0), "something new");

@@ -3,14 +3,14 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
-use super::playout_samples::RemoteRow;
+use super::playout_samples::{RemoteRow, Seen};
 use super::remote_playback::RemotePlayback;
 use super::views::{RestOfStates, Views};
 use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::game_settings::{GameSettings, Moment};
-use crate::session::client::snapshots::{KnownIn, Snapshot, Snapshots, Tracks};
+use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
@@ -30,7 +30,7 @@ pub(crate) struct Presentation {
 /// By what others were shown at the end of an update.
 #[derive(Clone, Copy)]
 struct Told {
-    known: KnownIn,
+    seen: Seen,
     points: Points,
 }
 
@@ -151,7 +151,7 @@ impl Presentation {
         offsets.drop_ended(sources.now, |entity, next| lifecycles.is_shown(entity, next));
         self.note_shown(sources);
         let samples = self.remote.samples(sources);
-        self.told = samples.map(|of| Told { known: of.seen().known, points: of.points() });
+        self.told = samples.map(|of| Told { seen: of.seen(), points: of.points() });
         self.remote.drop_followers(sources);
         withdrawn
     }
@@ -315,8 +315,8 @@ struct LastShown<'a> {
 impl LastShown<'_> {
     /// `None` where it was not shown.
     fn pose(&self, entity: Entity) -> Option<Pose> {
-        let LastShown { told: Told { known, points }, sources, remote, offsets } = self;
-        let samples = remote.samples(sources)?.as_known(*known, *points);
+        let LastShown { told: Told { seen, points }, sources, remote, offsets } = self;
+        let samples = remote.samples(sources)?.as_seen(*seen, *points);
         let motion = VisualState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
         Some(offsets.at(entity, sources.now, STANDING).shown(motion.pose))
     }

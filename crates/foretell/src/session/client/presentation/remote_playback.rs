@@ -105,25 +105,27 @@ impl RemotePlayback {
         let Some(remote) = self.samples(sources) else { return };
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
-        let before = remote.as_known(seen.known, leapt_from.unwrap_or(remote.points()));
+        let before = remote.as_seen(seen, leapt_from.unwrap_or(remote.points()));
         let RemotePlayback { curves, followers, staying, written, .. } = self;
         if leapt_from.is_some() {
             staying.clear();
         }
         followers.advance(sources.now);
         let predicted = sources.predicted.players;
+        let has_other_rate = seen.interval != remote.seen().interval;
         // Otherwise nothing has changed but where something new is known.
-        let may_all_change = leapt_from.is_some() || curves != wanted || curves.any_leads();
+        let may_all_change = leapt_from.is_some() || has_other_rate || curves != wanted || curves.any_leads();
         for id in sources.schema.ids().filter(|id| sources.schema.component(*id).has_pose()) {
             let (before, remote, component) =
                 (before.component(id), remote.component(id), sources.schema.component(id));
+            let leaps = leapt_from.is_some() || before.behind() != remote.behind();
             let mut hiding = Hiding { sources, component, before, remote, offsets, followers };
             let all = 0..if may_all_change { hiding.remote.count() } else { 0 };
             let news = (!may_all_change).then(|| hiding.remote.perhaps_bent(seen, wanted)).into_iter().flatten();
             for nth in all.chain(news) {
                 let entity = hiding.remote.entity(nth);
                 let (shown, after) = (curves.of(entity), wanted.of(entity));
-                let has_leapt = leapt_from.is_some() && after != Curve::Hold;
+                let has_leapt = leaps && after != Curve::Hold;
                 if shown == after && !has_leapt && !hiding.remote.is_bent(nth, after, seen) {
                     continue;
                 }

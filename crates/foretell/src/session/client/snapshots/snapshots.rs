@@ -14,7 +14,7 @@ use crate::session::Rules;
 use crate::session::ack_bits::AckBits;
 use crate::session::baseline_ref::{BaselineRef, baselines_max, check_of};
 use crate::session::row_codec::RowCodec;
-use crate::time::{Tick, TickTime};
+use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, Owned, PlayerId, PredictionSet, RowKey, Rows};
 use alloc::vec::Vec;
@@ -368,9 +368,10 @@ impl Snapshots {
         self.known.tracks()
     }
 
-    /// An update has taken in what has come, and shows others at this point. States are `interval` ticks apart.
-    pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32) {
-        self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval);
+    /// An update has taken in what has come, and shows others at this point. States are `interval` ticks apart, of which `rate` go by
+    /// in a second.
+    pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32, rate: TickRate) {
+        self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval, rate);
     }
 
     /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.

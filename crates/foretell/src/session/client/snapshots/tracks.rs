@@ -7,7 +7,7 @@ use super::track_rings::{Status, TrackEntry};
 use super::track_sample::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
 use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
-use crate::time::{Tick, TickTime};
+use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
@@ -133,13 +133,17 @@ impl Tracks {
     }
 
     /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. States
-    /// are `interval` ticks apart.
-    pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32) {
+    /// are `interval` ticks apart, of which `rate` go by in a second.
+    pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32, rate: TickRate) {
         self.update += 1;
         self.ticks = self.states.saturating_mul(interval);
         let until = self.newest.back(self.ticks.saturating_mul(GONE_KEPT)).unwrap_or_default();
         self.forget_turns(shown.max(TickTime::start_of(until)));
-        self.tables.iter_mut().for_each(|table| table.note_shown(shown.tick()));
+        for (table, component) in self.tables.iter_mut().zip(self.schema.components()) {
+            // What is told more rarely is shown later.
+            let later = component.interval_ticks(rate, interval) - interval;
+            table.note_shown(shown.tick().back(later).unwrap_or_default());
+        }
         if self.gone_since.is_some_and(|since| since < until) {
             self.gone_since = self.tables.iter_mut().filter_map(|table| table.forget_gone(until)).min();
             self.len = self.tables.iter().map(ComponentTracks::len).sum();

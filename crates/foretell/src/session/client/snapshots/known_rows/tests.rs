@@ -3,7 +3,7 @@
 use super::*;
 use crate::session::client::snapshots::shown_reader::ShownRow;
 use crate::session::test_states::{self, PURSE, SHIP};
-use crate::time::TickTime;
+use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, Entity};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -235,11 +235,11 @@ fn what_is_told_exactly_of_others_stays_as_it_was_until_it_is_told_by_itself_or_
 fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
     let mut known = known();
     assert!(tell(&mut known, 10, 0, None) && tell(&mut known, 11, 1, Some(1)));
-    known.tracks_mut().end_update(TickTime::default(), 1);
+    known.tracks_mut().end_update(TickTime::default(), 1, TickRate::hz(64));
     assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
     // Long after, the row that is gone is forgotten, and the other is not.
     assert!(tell(&mut known, 100, 2, Some(1)));
-    known.tracks_mut().end_update(TickTime::default(), 1);
+    known.tracks_mut().end_update(TickTime::default(), 1, TickRate::hz(64));
     assert!(known.is_too_old(Tick::new(10)) && !known.is_too_old(Tick::new(100)));
     assert_eq!([0, 1].map(|nth| known.tracks().find(key(nth)).is_some()), [false, true]);
 }

@@ -151,7 +151,7 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
             put(&mut tracks, *tick, 0, *tick, false);
         }
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update(TickTime::default(), 1);
+        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(2.5), by_neighbours };
         tracks.is_bent(SHIP, 0, &look(&tracks, now, new), &since)
@@ -174,7 +174,7 @@ fn what_was_known_to_rest_is_bent_where_it_is_known_to_have_rested_elsewhere_and
         let mut tracks = tracks();
         put(&mut tracks, 2, 0, 2, rested);
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update(TickTime::default(), 1);
+        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
         if is_there {
             put(&mut tracks, new, 0, new, true);
         } else {
@@ -198,7 +198,7 @@ fn what_still_rested_where_it_was_shown_is_not_bent_by_how_it_goes_on_from_there
         put(&mut tracks, 2, 0, 2, true);
         known.iter().for_each(|tick| assert!(put(&mut tracks, *tick, 0, *tick, false)));
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(6) };
-        tracks.end_update(TickTime::default(), 1);
+        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(shown), by_neighbours: true };
         tracks.is_bent(SHIP, 0, &look(&tracks, 5.5, 7), &since)
@@ -213,7 +213,7 @@ fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
     let mut tracks = tracks();
     (1..4).for_each(|tick| assert!(put(&mut tracks, tick, 0, tick, false)));
     let seen = look(&tracks, 2.5, 3);
-    tracks.end_update(TickTime::default(), 1);
+    tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
     let before = around(&tracks, 0, &seen);
     assert_eq!(before, Some([Some((1, 1)), Some((2, 2)), Some((3, 3)), None]));
     assert!(put(&mut tracks, 3, 0, 3, true));
@@ -228,7 +228,7 @@ fn how_it_is_as_anothers_in_the_state_in_which_it_was_given_away_was_not_known_b
     put(&mut tracks, 3, 0, 5, false);
     assert!(tracks.end(Tick::new(8), key(0), Some(ME)));
     let seen = look(&tracks, 8.0, 8);
-    tracks.end_update(TickTime::default(), 1);
+    tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
     assert!(put(&mut tracks, 8, 0, 8, false));
     assert_eq!(around(&tracks, 0, &seen), Some([None, Some((3, 5)), None, None]));
     assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), Some([Some((3, 5)), Some((8, 8)), None, None]));
@@ -245,7 +245,7 @@ fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_the
     let turns = |tracks: &Tracks, until: f64| tracks.turns(TickTime::ticks(until)).to_vec();
     assert_eq!(turns(&tracks, 9.0), [1, 4, 6].map(Tick::new));
     assert_eq!(turns(&tracks, 5.9), [1, 4].map(Tick::new));
-    tracks.end_update(TickTime::ticks(4.0), 1);
+    tracks.end_update(TickTime::ticks(4.0), 1, TickRate::hz(64));
     assert_eq!(turns(&tracks, 9.0), [Tick::new(6)]);
 }
 
@@ -259,7 +259,7 @@ fn a_late_end_makes_the_state_after_it_a_beginning_and_a_late_beginning_the_end_
     put(&mut tracks, 1, 1, 1, false);
     end(&mut tracks, 3, 1);
     end(&mut tracks, 9, 1);
-    tracks.end_update(TickTime::ticks(8.0), 1);
+    tracks.end_update(TickTime::ticks(8.0), 1, TickRate::hz(64));
     put(&mut tracks, 6, 1, 8, false);
     assert_eq!(tracks.turns(TickTime::ticks(10.0)), [6, 9].map(Tick::new));
 }
@@ -274,7 +274,7 @@ fn what_is_gone_is_forgotten_while_others_come() {
         if tick % 10 == 9 {
             end(&mut tracks, tick + 1, nth);
         }
-        tracks.end_update(TickTime::start_of(Tick::new(tick)), 1);
+        tracks.end_update(TickTime::start_of(Tick::new(tick)), 1, TickRate::hz(64));
     }
     assert!(tracks.count(SHIP) < 20, "{} rows", tracks.count(SHIP));
 }
