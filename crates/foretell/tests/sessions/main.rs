@@ -27,6 +27,7 @@ mod joins;
 mod kinds;
 mod mail;
 mod message_load;
+mod message_pace;
 mod messages;
 mod mobile_links;
 mod modes;

@@ -1,6 +1,7 @@
 //! The client's messages: both ways, and how much of them may go up.
 
-use super::game_settings::GameSettings;
+use super::game_settings::{GameSettings, Moment};
+use super::link::NamedDatagram;
 use crate::session::congestion_window::Fates;
 use crate::session::messages::{
     Inbox, MessageExchange, MessageProgress, MessageStats, MessagesDatagram, SendError, Sending,
@@ -20,12 +21,15 @@ const LEAST: u32 = 1000;
 pub(super) struct ClientMessages {
     exchange: MessageExchange,
     allowance: SendAllowance,
+    /// In which tick something was sent last.
+    sent_in: Option<Tick>,
 }
 
 impl ClientMessages {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> ClientMessages {
-        ClientMessages { exchange: MessageExchange::of_client(messages, begins.get()), allowance: SendAllowance::new() }
+        let exchange = MessageExchange::of_client(messages, begins.get());
+        ClientMessages { exchange, allowance: SendAllowance::new(), sent_in: None }
     }
 
     pub(super) fn stats(&self) -> MessageStats {
@@ -61,19 +65,30 @@ impl ClientMessages {
         if inbox.senseless > 0 { Err(Malformed::OutOfRange("message")) } else { Ok(()) }
     }
 
-    /// The server has named a datagram of inputs, which would have been sent at `sent` had it answered at once. There are many of
-    /// them, so it is known by them whether what goes up waits.
-    pub(super) fn note_way(&mut self, now: Instant, sent: Instant) {
-        self.allowance.note(Fates { come: 1, newest_sent: Some(sent), ..Fates::default() }, now);
+    /// The server has named a datagram of inputs now. There are many of them, so it is known by them whether what goes up waits, and that
+    /// it comes.
+    pub(super) fn note_named(&mut self, now: Instant, NamedDatagram { sent, held }: NamedDatagram) {
+        self.allowance.note(Fates { come: 1, newest_sent: Some(sent + held), ..Fates::default() }, now);
+        self.exchange.note_reached(sent);
     }
 
-    /// Sends what may be sent now. Returns how many bytes those are.
-    pub(super) fn send(&mut self, now: Instant, ticket: u8, settings: &GameSettings, outbox: &mut Outbox) -> u64 {
+    /// Sends what may be sent now: once in a tick, however many frames that has, as a server reads few datagrams in a tick. Returns how
+    /// many bytes those are.
+    pub(super) fn send(&mut self, moment: Moment<'_>, ticket: u8, outbox: &mut Outbox) -> u64 {
+        let Moment { now, at, settings } = moment;
+        let tick = at.tick();
+        if self.sent_in == Some(tick) {
+            return 0;
+        }
         let ClientMessages { exchange, allowance, .. } = self;
         let most = settings.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
         let kinds = &settings.rules.messages;
         let sending = Sending { now, peer: PeerId::default(), ticket, kinds, before_a_state: false };
-        exchange.send(sending, allowance, outbox)
+        let bytes = exchange.send(sending, allowance, outbox);
+        if bytes > 0 {
+            self.sent_in = Some(tick);
+        }
+        bytes
     }
 }

@@ -145,8 +145,8 @@ impl<W: World> ClientSession<W> {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
         }
-        if let Some(way) = link.note_header(received) {
-            messages.note_way(now, way);
+        if let Some(named) = link.note_header(received) {
+            messages.note_named(now, named);
         }
         prediction.reconciler.causes.note_unforeseen(header.exact.unforeseen.and_then(|back| tick.back(back)));
         let missed = &mut prediction.reconciler.causes.missed_inputs;
@@ -204,7 +204,7 @@ impl<W: World> ClientSession<W> {
         self.local.prediction.timeline.seek_present(game.world);
         self.local.tell(self.moment(now, settings), log);
         self.send(now, settings, game.outbox, log);
-        self.send_messages(now, settings, game.outbox, log);
+        self.send_messages(self.moment(now, settings), game.outbox, log);
     }
 
     fn moment<'a>(&self, now: Instant, settings: &'a GameSettings) -> Moment<'a> {
@@ -349,9 +349,9 @@ impl<W: World> ClientSession<W> {
         Ok(())
     }
 
-    fn send_messages(&mut self, now: Instant, settings: &GameSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
+    fn send_messages(&mut self, moment: Moment<'_>, outbox: &mut Outbox, log: &mut UpdateLog) {
         let (before, ticket) = (outbox.len(), self.link.datagrams.ticket);
-        log.stats.network.bytes_sent += self.messages.send(now, ticket, settings, outbox);
+        log.stats.network.bytes_sent += self.messages.send(moment, ticket, outbox);
         log.stats.network.datagrams_sent += (outbox.len() - before) as u64;
     }
 

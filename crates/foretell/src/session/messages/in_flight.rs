@@ -38,12 +38,20 @@ pub(super) struct InFlight {
     heard: Instant,
     /// How often in a row nothing was heard in time.
     unheard: u32,
+    /// When the newest of all datagrams was sent, messages or not, that the other end is known to have.
+    reached: Instant,
 }
 
 impl InFlight {
     pub(super) fn new() -> InFlight {
         let slowest = WindowedExtreme::new(OF_LATE / 2, Duration::max);
-        InFlight { sent: VecDeque::new(), under_way: 0, slowest, heard: Instant::ZERO, unheard: 0 }
+        let (heard, reached) = (Instant::ZERO, Instant::ZERO);
+        InFlight { sent: VecDeque::new(), under_way: 0, slowest, heard, unheard: 0, reached }
+    }
+
+    /// The other end has a datagram that was sent then, of whatever kind.
+    pub(super) fn note_reached(&mut self, sent: Instant) {
+        self.reached = self.reached.max(sent);
     }
 
     /// How many bytes are under way.
@@ -75,7 +83,7 @@ impl InFlight {
         mut settle: impl FnMut(FragmentName, bool),
     ) -> Fates {
         let (mut fates, waits) = (Fates::default(), self.waits());
-        let InFlight { sent, under_way, slowest, heard, unheard } = self;
+        let InFlight { sent, under_way, slowest, heard, unheard, .. } = self;
         sent.retain(|sent| {
             let took = now.since(sent.at);
             let has_come = received.has(sent.number);
@@ -97,9 +105,16 @@ impl InFlight {
         fates
     }
 
-    /// Nothing was heard for so long that what is under way is taken to be lost: where others come, the next word of the other end says
-    /// of it too, though one may be lost itself. Calls `lost` with each of its fragments.
+    /// Calls `lost` with each fragment of what is taken to be lost. That is what was sent before something that the other end has, if it
+    /// should have said so by now; and all, if nothing was heard for so long: where other messages come, the next word says of it too,
+    /// though one may be lost itself.
     pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(FragmentName)) {
+        let (reached, waits) = (self.reached, self.waits().min(WAITS_FIRST));
+        let is_overtaken = |sent: &mut Sent| sent.at + GRACE < reached && now.since(sent.at) > waits;
+        while let Some(sent) = self.sent.pop_front_if(is_overtaken) {
+            self.unheard = 0;
+            self.give_up(sent, &mut lost);
+        }
         // It may take much longer than it did, for good: then what was learned says nothing.
         let waits = if self.unheard < DOUBLED_MAX { self.waits() } else { self.waits().max(WAITS_FIRST) };
         let timeout = waits * (1 << self.unheard.min(DOUBLED_MAX));
@@ -108,9 +123,13 @@ impl InFlight {
         }
         self.unheard += 1;
         while let Some(sent) = self.sent.pop_front_if(|sent| now.since(sent.at) > timeout) {
-            self.under_way -= sent.bytes as u64;
-            sent.fragments.into_iter().for_each(&mut lost);
+            self.give_up(sent, &mut lost);
         }
+    }
+
+    fn give_up(&mut self, sent: Sent, lost: &mut impl FnMut(FragmentName)) {
+        self.under_way -= sent.bytes as u64;
+        sent.fragments.into_iter().for_each(lost);
     }
 
     fn waits(&self) -> Duration {
@@ -168,5 +187,28 @@ mod tests {
             flight.settle(received, at(*ms), |_, _| {}).come > 0
         });
         assert!(heard.is_some(), "sent {} times, and heard of none", sent.len());
+    }
+
+    #[test]
+    fn after_an_outage_the_last_message_goes_again_as_soon_as_anything_else_comes() {
+        let at = |ms: u64| Instant::from_micros(1000 * ms);
+        let mut flight = InFlight::new();
+        flight.note_sent(0, 1000, at(0), Vec::new());
+        flight.settle(AckBits::first(0), at(50), |_, _| {});
+        // Nothing gets through until 1,400 ms; what is taken to be lost is sent again.
+        let (mut number, mut sent) = (1, Vec::new());
+        for ms in 100..1500 {
+            if ms > 1450 {
+                flight.note_reached(at(ms - 50));
+            }
+            flight.expire(at(ms), |_| {});
+            if flight.under_way() == 0 {
+                flight.note_sent(number, 1000, at(ms), Vec::new());
+                (number, sent) = (number + 1, [sent, alloc::vec![ms]].concat());
+            }
+        }
+        assert!(sent.last().is_some_and(|last| (1400..1460).contains(last)), "{sent:?}");
+        // It is under way, as other things are that were sent since and have not come.
+        assert_eq!(flight.kept(), 1);
     }
 }

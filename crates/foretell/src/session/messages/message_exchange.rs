@@ -145,6 +145,11 @@ impl MessageExchange {
         self.opening = self.opening.or(Some(opening));
     }
 
+    /// The other end has a datagram that was sent then, of messages or not.
+    pub(crate) fn note_reached(&mut self, sent: Instant) {
+        self.in_flight.note_reached(sent);
+    }
+
     /// Takes in a datagram. Returns how those fared that it tells of.
     pub(crate) fn receive(
         &mut self,

@@ -99,10 +99,16 @@ fn push<I: Input>(
 ) -> Result<(), SendError> {
     let Encoded { kind, bytes } = message;
     let nobody = if matches!(to, To::Player(_)) { Err(SendError::NotPlaying) } else { Ok(()) };
-    let members = roster.joined_mut().filter(|member| to.includes(member.player));
-    let pushed = members.map(|Member { place, peer, .. }| match place.is_local() {
-        true => peer.messages.push_here(&settings.rules.messages.kinds()[kind], bytes),
-        false => peer.messages.push(kind, bytes.clone(), &settings.config),
+    let (of, members) = (&settings.rules.messages.kinds()[kind], roster.joined_mut());
+    let pushed = members.filter(|member| to.includes(member.player)).map(|Member { place, peer, .. }| {
+        if place.is_local() {
+            peer.messages.push_here(of, bytes)
+        } else if place.is_lost() && of.delivery() == Delivery::Unreliable {
+            // It would be old by the time that they are back.
+            Ok(())
+        } else {
+            peer.messages.push(kind, bytes.clone(), &settings.config)
+        }
     });
     pushed.reduce(Result::and).unwrap_or(nobody)
 }

@@ -75,6 +75,11 @@ impl PeerMessages {
         self.exchange.under_way()
     }
 
+    /// The client has a datagram that was sent then, of messages or not.
+    pub fn note_reached(&mut self, sent: Instant) {
+        self.exchange.note_reached(sent);
+    }
+
     /// Takes a message that is to be sent.
     pub fn push(&mut self, kind: usize, bytes: Arc<[u8]>, config: &ServerConfig) -> Result<(), SendError> {
         self.exchange.push(kind, bytes, config.message_queue_max as usize)

@@ -293,8 +293,10 @@ impl<I: Input> Pipeline<I> {
             let is_player = !peer.spectates();
             peer.replica.want_exact(self.datagram.exact_within_m().filter(|_| is_player));
             peer.replica.name_baseline(self.datagram.snapshot());
-            if let Some(received) = self.datagram.received() {
-                peer.replica.note_received(received, now);
+            if let Some(received) = self.datagram.received()
+                && let Some(sent) = peer.replica.note_received(received, now)
+            {
+                peer.messages.note_reached(sent);
             }
         }
         if let Some(known) = self.datagram.snapshot() {

@@ -39,6 +39,14 @@ pub(crate) struct ReceivedHeader<'a> {
     pub header: &'a SnapshotHeader,
 }
 
+/// A datagram of the client's that the server has named.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedDatagram {
+    pub sent: Instant,
+    /// For how long the server had it before it answered.
+    pub held: Duration,
+}
+
 /// Lives as long as a session.
 pub(crate) struct Link {
     pub datagrams: DatagramTiming,
@@ -176,8 +184,11 @@ impl Link {
     }
 
     /// Takes in which of the client's datagrams and inputs the server has. Where it names a datagram that it has not named before, and
-    /// it is known how long that took, returns when that would have been sent, had the server answered at once.
-    pub(crate) fn note_header(&mut self, ReceivedHeader { now, tick, header }: ReceivedHeader<'_>) -> Option<Instant> {
+    /// it is known how long that took, returns that.
+    pub(crate) fn note_header(
+        &mut self,
+        ReceivedHeader { now, tick, header }: ReceivedHeader<'_>,
+    ) -> Option<NamedDatagram> {
         self.inputs.note_acknowledged(header.inputs.newest.map(|input| Tick::widen(u32::from(input), 16, tick)));
         let (sequence, held) = (header.timing.heard?.0, header.timing.held());
         self.note_gap(now);
@@ -186,7 +197,7 @@ impl Link {
         if let Some((arrived, answered)) = header.timing.arrived_and_answered(tick, self.rate()) {
             self.server_clock.note(Exchange { sent, arrived, answered, came: now });
         }
-        Some(sent + held?)
+        Some(NamedDatagram { sent, held: held? })
     }
 
     /// Steers the clock by what the server tells of the inputs that have come; `in_time` hears of those that were not late.

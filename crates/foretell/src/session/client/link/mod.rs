@@ -11,6 +11,6 @@ mod server_clock;
 mod tick_unwrap;
 
 pub(super) use datagram_timing::DatagramTiming;
-pub(super) use link::{CATCH_UP, Link, ReceivedHeader};
+pub(super) use link::{CATCH_UP, Link, NamedDatagram, ReceivedHeader};
 pub(super) use outgoing_step_messages::OutgoingStepMessages;
 pub(super) use server_clock::ServerClock;

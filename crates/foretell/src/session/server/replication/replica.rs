@@ -91,9 +91,11 @@ impl Replica {
     }
 
     /// The client has told which datagrams have come.
-    pub(crate) fn note_received(&mut self, received: AckBits, now: Instant) {
+    /// Returns when the newest of those was sent of which it was not known.
+    pub(crate) fn note_received(&mut self, received: AckBits, now: Instant) -> Option<Instant> {
         let fates = self.shown.acknowledge(received, now);
         self.allowance.note(fates, now);
+        fates.newest_sent
     }
 
     /// Something is going to be sent, with `of_messages` bytes of messages not yet acknowledged.
