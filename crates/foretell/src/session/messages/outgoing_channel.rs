@@ -58,7 +58,7 @@ impl OutgoingChannel {
     pub(super) fn push(&mut self, bytes: Arc<[u8]>) -> usize {
         let mut dropped = 0;
         let kept_max = match self.delivery {
-            Delivery::Newest => 0,
+            Delivery::Newest => usize::from(self.is_begun_large()),
             Delivery::Unreliable => UNRELIABLE_MAX - 1,
             _ => usize::MAX,
         };
@@ -89,12 +89,20 @@ impl OutgoingChannel {
         !matches!(self.delivery, Delivery::Newest | Delivery::Unreliable)
     }
 
-    /// Returns how many bytes it has. Where none of it was sent the others take its number: to the other end those that are sent
-    /// follow each other, however many are not.
+    /// Whether the first takes several fragments, of which some were sent. It goes on, whatever comes after it: else where there is more
+    /// than fits each would take the place of one of which a part is there, and none ever come.
+    fn is_begun_large(&self) -> bool {
+        self.queue.front().is_some_and(|first| first.is_begun && first.is_large())
+    }
+
+    /// The oldest but for one that goes on. Returns how many bytes it has. Where none of it was sent the others take its number: to the
+    /// other end those that are sent follow each other, however many are not.
     fn drop_oldest(&mut self) -> usize {
-        let Some(oldest) = self.queue.pop_front() else { return 0 };
+        let at = usize::from(self.is_begun_large());
+        let Some(oldest) = self.queue.remove(at) else { return 0 };
         if !oldest.is_begun {
-            self.queue.iter_mut().for_each(|unsent| unsent.number = unsent.number.wrapping_sub(1));
+            let later = self.queue.iter_mut().skip(at);
+            later.for_each(|unsent| unsent.number = unsent.number.wrapping_sub(1));
             self.next = self.next.wrapping_sub(1);
         }
         oldest.bytes.len()

@@ -318,3 +318,20 @@ fn of_what_is_newest_a_part_of_an_older_one_is_not_kept() {
     incoming.take(fragment(1, 20), |_| {});
     assert_eq!(incoming.progress(), None);
 }
+
+#[test]
+fn large_messages_come_though_there_are_always_newer_ones_than_fit() {
+    let (mut pair, mut sent) = (Pair::new(), [0; KINDS]);
+    for ms in (0..6_000).step_by(16) {
+        [2, 3].into_iter().for_each(|kind| pair.ends[0].send(kind, 3000).expect("the oldest makes room"));
+        pair.tick(ms, || vec![30]);
+        if ms == 5_888 {
+            sent = pair.ends[0].sent;
+        }
+    }
+    // Of each kind there is room for about ten in a second.
+    let [_, _, newest, unreliable] = &pair.ends[1].come;
+    assert!(newest.len() > 40, "{newest:?}");
+    assert!(unreliable.len() > 40, "{unreliable:?}");
+    assert!(newest.last() > Some(&(sent[2] - 12)), "{newest:?} of {sent:?}");
+}
