@@ -215,9 +215,9 @@ impl<W: World> ConnectionState<W> {
         settings: &GameSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
-        let ConnectionState { phase, handshake, header, relayed, .. } = self;
         // Once another place was given, nothing is meant for the former one.
-        let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
+        let is_elsewhere = self.is_elsewhere();
+        let ConnectionState { phase, handshake, header, relayed, .. } = self;
         if let Phase::Playing(session) = phase
             && !is_elsewhere
             && session.link.datagrams.accepts(header.ticket)
@@ -239,8 +239,8 @@ impl<W: World> ConnectionState<W> {
         records: BitReader<'_>,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
+        let is_elsewhere = self.is_elsewhere();
         let ConnectionState { phase, handshake, .. } = self;
-        let is_elsewhere = handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere());
         if let Phase::Playing(session) = phase
             && !is_elsewhere
             && session.link.datagrams.accepts(header.ticket)
@@ -263,9 +263,20 @@ impl<W: World> ConnectionState<W> {
         log: &mut UpdateLog,
     ) {
         self.join(now, settings, game, log);
+        let is_elsewhere = self.is_elsewhere();
         if let Phase::Playing(session) = &mut self.phase {
+            let before = game.outbox.len();
             session.update(now, settings, game, log);
+            if is_elsewhere {
+                // Another server would take it for the session's that is going to begin there, if it happens to have the same ticket.
+                game.outbox.truncate(before);
+            }
         }
+    }
+
+    /// Whether another server has answered than that of the session.
+    fn is_elsewhere(&self) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere())
     }
 
     fn join(&mut self, now: Instant, settings: &GameSettings, game: &mut Game<'_, W>, log: &mut UpdateLog) {
