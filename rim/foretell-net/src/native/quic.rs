@@ -10,6 +10,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use wtransport::error::{ConnectionError, SendDatagramError};
 use wtransport::proto::datagram::Datagram as H3Datagram;
+use wtransport::proto::ids::QStreamId;
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 /// How many messages wait to be sent at most: tickets are a minute apart.
@@ -71,7 +72,7 @@ impl Transport for Quic {
         let stats = self.connection.quic_connection().stats();
         PathFacts {
             rtt: stats.path.rtt,
-            datagram_max: self.connection.max_datagram_size().unwrap_or(0),
+            datagram_max: datagram_max(&self.connection),
             sent: stats.path.sent_packets,
             lost: stats.path.lost_packets,
             acks: stats.frame_rx.acks,
@@ -98,6 +99,13 @@ impl Drop for Quic {
             self.cut(Closed::Lost);
         }
     }
+}
+
+/// The longest datagram of the session that fits. The other end may say that it takes none in which there is room for the
+/// header, for which `wtransport` has no answer.
+fn datagram_max(connection: &Connection) -> usize {
+    let header = H3Datagram::header_size(QStreamId::from_session_id(connection.session_id()));
+    connection.quic_connection().max_datagram_size().unwrap_or(0).saturating_sub(header)
 }
 
 fn code(why: Closed) -> VarInt {
@@ -226,12 +234,18 @@ mod tests {
     use super::*;
     use crate::native::window::transport_config;
     use futures_util::FutureExt;
+    use wtransport::quinn::TransportConfig;
     use wtransport::{ClientConfig, Endpoint, Identity, ServerConfig};
 
     const IDLE: Duration = Duration::from_secs(10);
 
     /// Both ends of a session on loopback, and what keeps them.
     async fn pair() -> (Connection, Connection, impl Sized) {
+        pair_by(transport_config(IDLE)).await
+    }
+
+    /// The same with what the client says of itself: the second end.
+    async fn pair_by(transport: TransportConfig) -> (Connection, Connection, impl Sized) {
         let identity = Identity::self_signed(["localhost"]).expect("a certificate");
         let hash = identity.certificate_chain().as_slice()[0].hash();
         let config =
@@ -239,10 +253,24 @@ mod tests {
         let server = Endpoint::server(config.build()).expect("a port");
         let url = format!("https://localhost:{}", server.local_addr().expect("bound").port());
         let config = ClientConfig::builder().with_bind_default().with_server_certificate_hashes([hash]);
-        let client = Endpoint::client(config.build()).expect("a port");
+        let mut config = config.build();
+        config.quic_config_mut().transport_config(Arc::new(transport));
+        let client = Endpoint::client(config).expect("a port");
         let accept = async { server.accept().await.await.expect("asked").accept().await.expect("accepted") };
         let (theirs, ours) = tokio::join!(accept, client.connect(url));
         (theirs, ours.expect("accepted"), (server, client))
+    }
+
+    #[tokio::test]
+    async fn to_a_client_that_has_no_room_for_datagrams_the_longest_that_fits_has_no_bytes() {
+        for room in [0, 8, 9, 10] {
+            let mut transport = transport_config(IDLE);
+            transport.datagram_receive_buffer_size(Some(room));
+            let (ours, _theirs, _ends) = pair_by(transport).await;
+            assert_eq!(datagram_max(&ours), 0, "{room}");
+        }
+        let (ours, _theirs, _ends) = pair().await;
+        assert_eq!(Some(datagram_max(&ours)), ours.max_datagram_size(), "else it is what the library says");
     }
 
     #[tokio::test]
