@@ -100,9 +100,9 @@ async function join() {
   requestAnimationFrame(frame);
 }
 
-/** The hashes of the certificates in an address. */
+/** The hashes of the certificates in an address; an empty one where an authority has signed them. */
 const hashesOf = (url) => new URL(url).hash.slice(1).split(".");
-/** Whether a server at `url` can be none that this page knows: it has none of the certificates. */
+/** Whether a server at `url` can be none that this page knows: it has none of the certificates. An authority's is any of its own. */
 const isStrange = (url) => !hashesOf(url).some((hash) => hashesOf(invited.url).includes(hash));
 
 /** Whether the server that is there now is to be joined anew, by the state of the game. Else its ticket leads there. */

@@ -43,7 +43,7 @@ pub(crate) struct Identities {
     source: Certificates,
     /// Oldest first: the one in use, and for self-signed ones the next. Each with when it was made.
     known: Vec<(UnixTime, Identity)>,
-    /// Of those, in their order.
+    /// Of those, in their order, for clients that know them by nothing else.
     hashes: Vec<CertificateHash>,
     /// What the files held, for what an authority signed.
     files: Option<(Vec<u8>, Vec<u8>)>,
@@ -65,21 +65,23 @@ impl Identities {
         self.known.first().expect("there is one from the start").1.clone_identity()
     }
 
-    /// The hashes that clients may meet in the next days: the one in use first.
+    /// The hashes that clients may meet in the next days: the one in use first. None of what an authority signed: clients trust
+    /// that, and what is known by its hash has to be as browsers want it.
     pub(crate) fn hashes(&self) -> &[CertificateHash] {
         &self.hashes
     }
 
     /// Whether another one is used from now on. With an error the old one is.
     pub(crate) fn advance(&mut self, now: UnixTime) -> io::Result<bool> {
-        let before = self.hashes.first().copied();
+        let before = self.known.first().map(hash);
         match self.source.clone() {
-            Certificates::SelfSigned { names, kept_in } => self.rotate(now, &names, kept_in.as_deref())?,
+            Certificates::SelfSigned { names, kept_in } => {
+                self.rotate(now, &names, kept_in.as_deref())?;
+                self.hashes = self.known.iter().map(hash).collect();
+            }
             Certificates::Files { chain, key } => self.reload(now, &chain, &key)?,
         }
-        let first = |(_, identity): &(_, Identity)| *identity.certificate_chain().as_slice()[0].hash().as_ref();
-        self.hashes = self.known.iter().map(first).collect();
-        Ok(self.hashes.first().copied() != before)
+        Ok(self.known.first().map(hash) != before)
     }
 
     fn rotate(&mut self, now: UnixTime, names: &[String], kept_in: Option<&Path>) -> io::Result<()> {
@@ -106,6 +108,11 @@ impl Identities {
         (self.known, self.files) = (vec![(now, identity)], Some(files));
         Ok(())
     }
+}
+
+/// Of the server's own certificate, which is the first of its chain.
+fn hash((_, identity): &(UnixTime, Identity)) -> CertificateHash {
+    *identity.certificate_chain().as_slice()[0].hash().as_ref()
 }
 
 fn self_signed(now: UnixTime, names: &[String]) -> io::Result<Identity> {
@@ -177,6 +184,7 @@ fn read_kept(folder: &Path) -> io::Result<Vec<(UnixTime, Identity)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::join_url::join_url;
 
     const START: UnixTime = UnixTime(1_800_000_000_000);
 
@@ -236,14 +244,27 @@ mod tests {
         write(&one, true);
         let source = Certificates::Files { chain: chain.clone(), key: key.clone() };
         let mut files = Identities::new(source, START).expect("read");
-        let first = files.hashes().to_vec();
+        let first = hash(&files.known[0]);
         assert!(!files.advance(START).expect("unchanged"));
         write(&other, false);
         assert!(files.advance(START).is_err(), "key and certificate do not belong together");
-        assert_eq!(files.hashes(), first);
+        assert_eq!(hash(&files.known[0]), first);
         write(&other, true);
         assert!(files.advance(START).expect("read"));
-        assert_ne!(files.hashes(), first);
+        assert_ne!(hash(&files.known[0]), first);
+        fs::remove_dir_all(folder).expect("it was there");
+    }
+
+    #[test]
+    fn what_an_authority_has_signed_is_known_by_no_hash() {
+        let folder = folder("authority");
+        fs::create_dir_all(&folder).expect("a folder");
+        let (chain, key) = (folder.join("chain.pem"), folder.join("key.pem"));
+        let signed = self_signed(START, &["localhost".to_owned()]).expect("made");
+        fs::write(&chain, signed.certificate_chain().as_slice()[0].to_pem()).expect("written");
+        fs::write(&key, signed.private_key().to_secret_pem()).expect("written");
+        let files = Identities::new(Certificates::Files { chain, key }, START).expect("read");
+        assert_eq!(join_url("play.example.org", 4433, files.hashes()), "https://play.example.org:4433/");
         fs::remove_dir_all(folder).expect("it was there");
     }
 }

@@ -118,7 +118,8 @@ impl Gateway {
         self.endpoint.local_addr()
     }
 
-    /// The hashes of the certificates that clients may meet in the next days, the one in use first.
+    /// The hashes of the certificates that clients may meet in the next days, the one in use first; none where an authority has
+    /// signed them.
     pub fn certificate_hashes(&self) -> &[CertificateHash] {
         self.identities.hashes()
     }

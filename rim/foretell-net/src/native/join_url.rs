@@ -4,8 +4,8 @@ use crate::join_url::CertificateHash;
 use std::fmt::Write;
 use std::net::Ipv6Addr;
 
-/// The address of a server at `host` for [`connect`](crate::connect), with the hashes of its certificates after the `#`. An
-/// IPv6 address gets its brackets where it has none. No secret.
+/// The address of a server at `host` for [`connect`](crate::connect), with the hashes of its certificates, if there are any, after
+/// the `#`. An IPv6 address gets its brackets where it has none. No secret.
 pub fn join_url(host: &str, port: u16, hashes: &[CertificateHash]) -> String {
     let mut url = match host.parse::<Ipv6Addr>() {
         Ok(address) => format!("https://[{address}]:{port}/"),

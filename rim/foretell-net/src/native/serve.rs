@@ -202,7 +202,7 @@ impl Running {
         self.address
     }
 
-    /// The hashes of its certificates, the one in use first; the second follows it.
+    /// The hashes of its certificates, the one in use first; the second follows it. None where an authority has signed them.
     pub fn certificate_hashes(&self) -> Vec<CertificateHash> {
         self.hashes.borrow().clone()
     }
@@ -212,7 +212,7 @@ impl Running {
         self.hashes.clone()
     }
 
-    /// The address for [`connect`](crate::connect), with the hashes of the certificates after the `#`. No secret.
+    /// The address for [`connect`](crate::connect), with the hashes of the certificates, if there are any, after the `#`. No secret.
     pub fn url(&self, host: &str) -> String {
         join_url(host, self.address.port(), &self.hashes.borrow())
     }
