@@ -184,6 +184,7 @@ impl Gateway {
         }
         self.seats.let_go();
         self.seats.farewells().for_each(|peer| each(Arrival::Left(peer)));
+        self.seats.unused().for_each(|peer| each(Arrival::Released(peer)));
         self.keep_house(now);
     }
 

@@ -19,7 +19,8 @@ pub enum Arrival<'a> {
     Account(PeerId, Option<&'a Account>),
     /// The player is gone for good, for `Server::leave`.
     Left(PeerId),
-    /// The player's place is somebody else's, for `Server::release`.
+    /// The place is kept for nobody any more, as it is somebody else's, or its connection was over before a player had joined: for
+    /// `Server::release`.
     Released(PeerId),
 }
 

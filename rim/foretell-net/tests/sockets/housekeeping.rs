@@ -1,13 +1,15 @@
 //! What a server does by the clock, over real sockets: the clock that it is told is ahead of the true one.
 
-use crate::common::raw::{Raw, narrow_endpoint};
+use crate::common::raw::{Raw, hello, narrow_endpoint};
 use crate::common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
 use foretell_net::{
-    Access, Account, Arrival, Certificates, ConnectError, Connected, Gateway, GatewayConfig, Limits, Refused,
+    Access, Account, Arrival, Certificates, Closed, ConnectError, Connected, Gateway, GatewayConfig,
+    Limits, Refused,
 };
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
+use wtransport::VarInt;
 
 /// A server whose ticks the test runs.
 struct ByHand {
@@ -134,6 +136,29 @@ async fn who_takes_in_no_answer_has_a_place_for_ten_seconds_and_not_for_ever() {
     hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
     let mut guests = [join(&hall.url(), token("alice")).await.expect("the only place is free")];
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_connection_is_over_before_they_have_joined_leaves_no_place_taken_in_the_session() {
+    let mut hall = ByHand::start();
+    for code in [Closed::Goodbye, Closed::Lost].map(Closed::code) {
+        let mut raw = Raw::open(&hall.url(), Ipv4Addr::LOCALHOST.into(), None).await.expect("a connection");
+        let session = raw.admit(&token("mallory")).await.expect("admitted");
+        raw.connection.send_datagram(hello(session)).expect("sent");
+        let heard = hall.gateway.traffic().received + 1;
+        hall.run(&mut [], NOW, |_, gateway| gateway.traffic().received == heard).await;
+        raw.connection.close(VarInt::try_from(code).expect("small"), b"");
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+        let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+        hall.run(&mut guests, NOW, |guests, _| {
+            assert_eq!(guests[0].player.connected(), Connected::Yes, "the only place is free, after {code}");
+            all_agree(guests, 10)
+        })
+        .await;
+        let [alice] = guests;
+        let leaving = tokio::spawn(alice.player.leave());
+        hall.run(&mut [], NOW, |_, gateway| leaving.is_finished() && gateway.players().count() == 0).await;
+    }
 }
 
 /// The last of the guests is cut off, and lost by the end.

@@ -37,6 +37,8 @@ pub(super) struct Seats {
     changed: Vec<PeerId>,
     /// Places whose players have said good-bye, to be told.
     farewells: Vec<PeerId>,
+    /// Places whose connection was over before their player had joined, to be told.
+    unused: Vec<PeerId>,
     /// When the server has to end.
     ends_at: Option<Instant>,
     /// What a connection may send, in bytes per second.
@@ -54,6 +56,7 @@ impl Seats {
             departed: Vec::new(),
             changed: Vec::new(),
             farewells: Vec::new(),
+            unused: Vec::new(),
             ends_at: None,
             rate_max,
         }
@@ -88,6 +91,11 @@ impl Seats {
     /// The places whose players have said good-bye since this was asked last.
     pub(super) fn farewells(&mut self) -> impl Iterator<Item = PeerId> {
         self.farewells.drain(..)
+    }
+
+    /// The places whose connection was over before their player had joined, since this was asked last.
+    pub(super) fn unused(&mut self) -> impl Iterator<Item = PeerId> {
+        self.unused.drain(..)
     }
 
     /// Tells whose accounts the connections are of that have come since this was called last, and which are over.
@@ -199,6 +207,8 @@ impl Seats {
                 (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
                 (None, false) => self.door.admission().free(&link.account, peer, link.number),
             }
+            // The session may have greeted them. It waits for nobody whom the gateway does not.
+            self.unused.extend(link.player.is_none().then_some(peer));
         }
     }
 
