@@ -17,6 +17,8 @@ pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
         Connected::Closed(Closed::ServerEnded) => {
             ("gone", "The server has ended. This page joins again when it is back.".into())
         }
+        // As where the page has slept while it joined.
+        Connected::Closed(Closed::TimedOut) => ("gone", "Joining took too long. Joining again.".into()),
         Connected::Closed(why) => match player.client().state(player.clock().now()) {
             // The game may have said it in words.
             ClientState::Refused(why) => ("over", format!("It is over: {why}.")),

@@ -4,7 +4,7 @@ use crate::common::raw::{Raw, hello, narrow_endpoint};
 use crate::common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
 use foretell::{Outbox, Server, ServerConfig};
 use foretell_net::{
-    Access, Account, Arrival, Certificates, Closed, ConnectError, Connected, Gateway, GatewayConfig,
+    Access, Account, Arrival, Certificates, Closed, ConnectError, Connected, Credential, Gateway, GatewayConfig,
     Limits, Refused,
 };
 use std::net::Ipv4Addr;
@@ -159,6 +159,21 @@ async fn whose_connection_is_over_before_they_have_joined_leaves_no_place_taken_
         let leaving = tokio::spawn(alice.player.leave());
         hall.run(&mut [], NOW, |_, gateway| leaving.is_finished() && gateway.players().count() == 0).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_let_in_and_has_not_joined_in_time_may_come_back_by_ticket() {
+    let mut hall = ByHand::start();
+    let mut credential: Credential = token("alice").into();
+    for _ in 0..2 {
+        let unused = join(&hall.url(), credential).await.expect("admitted");
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (1, 0)).await;
+        hall.tick(Duration::from_secs(11));
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+        credential = unused.player.ticket().clone().into();
+    }
+    let mut guests = [join(&hall.url(), credential).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
 }
 
 /// The last of the guests is cut off, and lost by the end.

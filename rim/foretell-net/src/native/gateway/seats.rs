@@ -303,5 +303,5 @@ impl Seats {
 
 /// Whether a connection that is over for this reason leaves nothing to come back to: what is shown for it means nothing any more.
 fn is_for_good(why: Closed) -> bool {
-    matches!(why, Closed::Goodbye | Closed::Violation | Closed::TimedOut | Closed::TooLarge | Closed::ByGame)
+    matches!(why, Closed::Goodbye | Closed::Violation | Closed::TooLarge | Closed::ByGame)
 }
