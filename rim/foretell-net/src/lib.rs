@@ -61,6 +61,8 @@ mod join_url;
 mod pieces;
 mod player;
 mod rate_limit;
+#[cfg(any(target_arch = "wasm32", test))]
+mod silence;
 mod token;
 mod transport;
 

@@ -3,13 +3,13 @@
 
 use crate::browser::{Clock, sleep};
 use crate::control::Control;
+use crate::silence::Silence;
 use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_channel::mpsc;
 use js_sys::{Error, Object};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -25,28 +25,27 @@ pub(super) enum Order {
     Close(Closed),
 }
 
-/// What a connection hears, and when it did last.
+/// What a connection hears, and for how long it has heard nothing.
 #[derive(Debug)]
 pub(super) struct Ear {
     pub inbox: Inbox,
     clock: Clock,
-    heard_micros: AtomicU64,
+    silence: Silence,
 }
 
 impl Ear {
     pub(super) fn new(clock: Clock) -> Ear {
-        Ear { inbox: Inbox::new(Quota::FROM_SERVER), clock, heard_micros: AtomicU64::new(clock.now().micros()) }
+        Ear { inbox: Inbox::new(Quota::FROM_SERVER), clock, silence: Silence::begin(clock.now()) }
     }
 
     /// Something has come now.
     pub(super) fn hear(&self) -> Instant {
-        let now = self.clock.now();
-        self.heard_micros.store(now.micros(), Relaxed);
-        now
+        self.silence.end();
+        self.clock.now()
     }
 
     fn is_silent_for(&self, time: Duration) -> bool {
-        self.clock.now().since(Instant::from_micros(self.heard_micros.load(Relaxed))) >= time
+        self.silence.lasts(self.clock.now()) >= time
     }
 }
 
