@@ -2,10 +2,10 @@
 
 use crate::join::{ConnectError, Joined, Target, read_answer, unreached};
 use crate::native::Clock;
-use crate::native::quic::{Quic, read_message};
+use crate::native::quic::{Quic, code, read_message};
 use crate::native::socket::{self, Socket};
 use crate::native::window::transport_config;
-use crate::transport::Quota;
+use crate::transport::{Closed, Quota};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,6 +32,25 @@ impl Farewell {
     }
 }
 
+/// A connection over which nobody plays yet. Dropping it says that it is lost, before its stream ends: that would say that this
+/// client breaks the rules, and the code with which it would be closed else that the player has left.
+struct Unclaimed(Option<Connection>);
+
+impl Unclaimed {
+    /// From now on somebody else sees to its end.
+    fn claim(mut self) -> Connection {
+        self.0.take().expect("it is claimed once")
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.0 {
+            connection.close(code(Closed::Lost), b"");
+        }
+    }
+}
+
 /// A WebTransport session of a client on which nothing was shown yet.
 pub(crate) struct Reached {
     endpoint: Endpoint<endpoint_side::Client>,
@@ -51,10 +70,12 @@ impl Reached {
     /// Asks for a place.
     pub(crate) async fn ask(self, request: &[u8]) -> Result<Joined, ConnectError> {
         let Reached { endpoint, connection, stream: (mut send, mut recv), clock } = self;
+        // Made last, it is dropped first.
+        let unclaimed = Unclaimed(Some(connection));
         send.write_all(request).await.map_err(unreached)?;
         let answer = read_message(&mut recv).await;
         let (session, ticket) = read_answer(answer.as_deref())?;
-        let transport = Box::new(Quic::start(connection, send, recv, clock, Quota::FROM_SERVER));
+        let transport = Box::new(Quic::start(unclaimed.claim(), send, recv, clock, Quota::FROM_SERVER));
         Ok(Joined { session, ticket, transport, farewell: Farewell(Some(endpoint)) })
     }
 }
@@ -116,5 +137,53 @@ impl DnsResolver for Known {
     fn resolve(&self, _host: &str) -> Pin<Box<dyn DnsLookupFuture>> {
         let address = self.0;
         Box::pin(async move { Ok(Some(address)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::Via;
+    use crate::native::join_url::join_url;
+    use wtransport::error::ConnectionError;
+    use wtransport::{Identity, ServerConfig};
+
+    /// A server on loopback, and how it is reached.
+    fn start() -> (Endpoint<endpoint_side::Server>, Target) {
+        let identity = Identity::self_signed(["127.0.0.1"]).expect("a certificate");
+        let hash = *identity.certificate_chain().as_slice()[0].hash().as_ref();
+        let config = ServerConfig::builder().with_bind_address((Ipv4Addr::LOCALHOST, 0).into()).with_identity(identity);
+        let server = Endpoint::server(config.build()).expect("a port");
+        let url = join_url("127.0.0.1", server.local_addr().expect("bound").port(), &[hash]);
+        (server, Target::new(&url, Duration::from_secs(10), Via::WebTransport).expect("an address"))
+    }
+
+    async fn accept(server: &Endpoint<endpoint_side::Server>) -> Connection {
+        server.accept().await.await.expect("asked").accept().await.expect("accepted")
+    }
+
+    #[tokio::test]
+    async fn who_waits_no_longer_for_the_answer_is_lost_to_the_server_and_has_said_no_good_bye() {
+        let (server, target) = start();
+        let heard = async {
+            let connection = accept(&server).await;
+            let (send, mut recv) = connection.accept_bi().await.expect("a stream");
+            let request = read_message(&mut recv).await.expect("a request");
+            (connection, send, recv, request)
+        };
+        let asking = async {
+            let reached = reach_by_webtransport(&target, Clock::start()).await.expect("it is there");
+            reached.ask(&[1, 0, 7]).await.is_ok()
+        };
+        let (connection, _send, mut recv, request) = tokio::select! {
+            heard = heard => heard,
+            _ = asking => panic!("nobody has answered"),
+        };
+        assert_eq!(request, [7]);
+        assert!(recv.read(&mut [0]).await.is_err(), "the stream has not ended before the connection");
+        match connection.closed().await {
+            ConnectionError::ApplicationClosed(close) => assert_eq!(close.code(), code(Closed::Lost)),
+            error => panic!("it ends otherwise: {error}"),
+        }
     }
 }

@@ -108,7 +108,8 @@ fn datagram_max(connection: &Connection) -> usize {
     connection.quic_connection().max_datagram_size().unwrap_or(0).saturating_sub(header)
 }
 
-fn code(why: Closed) -> VarInt {
+/// What a connection is closed with for this reason.
+pub(crate) fn code(why: Closed) -> VarInt {
     VarInt::try_from(why.code()).expect("codes are small")
 }
 
