@@ -6,17 +6,21 @@ use crate::native::quic::{Quic, code, read_message};
 use crate::native::socket::{self, Socket};
 use crate::native::window::transport_config;
 use crate::transport::{Closed, Quota};
+use futures_util::future::select_ok;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use url::Url;
 use wtransport::config::{DnsLookupFuture, DnsResolver};
 use wtransport::endpoint::endpoint_side;
 use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
 use wtransport::tls::{Sha256Digest, build_native_cert_store, rustls};
 use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
+
+/// So long the first address of a server is tried alone.
+const HEAD_START: Duration = Duration::from_millis(250);
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
 pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
@@ -60,7 +64,24 @@ pub(crate) struct Reached {
 }
 
 pub(crate) async fn reach_by_webtransport(target: &Target, clock: Clock) -> Result<Reached, ConnectError> {
-    let endpoint = endpoint(target).await?;
+    reach_at_one_of(target, &resolve(&parse(target)?).await?, clock).await
+}
+
+/// Tries the first address of each family, as a network may carry one of them alone.
+async fn reach_at_one_of(target: &Target, addresses: &[SocketAddr], clock: Clock) -> Result<Reached, ConnectError> {
+    let families = [addresses[0].is_ipv6(), addresses[0].is_ipv4()];
+    let tried = families.map(|is_ipv6| addresses.iter().find(|address| address.is_ipv6() == is_ipv6));
+    let tries = tried.into_iter().flatten().zip([Duration::ZERO, HEAD_START]).map(|(address, wait)| {
+        Box::pin(async move {
+            sleep(wait).await;
+            reach_at(target, *address, clock).await
+        })
+    });
+    Ok(select_ok(tries).await?.0)
+}
+
+async fn reach_at(target: &Target, address: SocketAddr, clock: Clock) -> Result<Reached, ConnectError> {
+    let endpoint = endpoint(target, address)?;
     let connection = endpoint.connect(target.url.as_str()).await.map_err(unreached)?;
     let stream = connection.open_bi().await.map_err(unreached)?.await.map_err(unreached)?;
     Ok(Reached { endpoint, connection, stream, clock })
@@ -82,8 +103,8 @@ impl Reached {
 
 pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {
     let url = parse(target)?;
-    let address = resolve(&url).await?;
-    let mut socket = socket::open(address, &url, tls(target)).await.map_err(unreached)?;
+    let addresses = resolve(&url).await?;
+    let mut socket = socket::open(&addresses, &url, tls(target)).await.map_err(unreached)?;
     socket::write_control(&mut socket, request).await;
     let answer = socket::read_control(&mut socket).await;
     let (session, ticket) = read_answer(answer.as_deref())?;
@@ -104,8 +125,7 @@ fn tls(target: &Target) -> rustls::ClientConfig {
     build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)))
 }
 
-async fn endpoint(target: &Target) -> Result<Endpoint<endpoint_side::Client>, ConnectError> {
-    let address = resolve(&parse(target)?).await?;
+fn endpoint(target: &Target, address: SocketAddr) -> Result<Endpoint<endpoint_side::Client>, ConnectError> {
     let any = if address.is_ipv4() {
         SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
     } else {
@@ -116,17 +136,16 @@ async fn endpoint(target: &Target) -> Result<Endpoint<endpoint_side::Client>, Co
     Ok(Endpoint::client(builder.dns_resolver(Known(address)).build())?)
 }
 
-async fn resolve(url: &Url) -> Result<SocketAddr, ConnectError> {
+/// All addresses of a server, and at least one.
+async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, ConnectError> {
     let port = url.port().unwrap_or(443);
-    match url.host() {
-        Some(url::Host::Ipv4(address)) => Ok((address, port).into()),
-        Some(url::Host::Ipv6(address)) => Ok((address, port).into()),
-        Some(url::Host::Domain(name)) => {
-            let mut found = tokio::net::lookup_host((name, port)).await?;
-            found.next().ok_or_else(|| unreached("the name has no address"))
-        }
-        None => Err(ConnectError::Address),
-    }
+    let found: Vec<_> = match url.host() {
+        Some(url::Host::Ipv4(address)) => vec![(address, port).into()],
+        Some(url::Host::Ipv6(address)) => vec![(address, port).into()],
+        Some(url::Host::Domain(name)) => tokio::net::lookup_host((name, port)).await?.collect(),
+        None => return Err(ConnectError::Address),
+    };
+    if found.is_empty() { Err(unreached("the name has no address")) } else { Ok(found) }
 }
 
 /// The name was looked up before, so that the socket is of the right family.
@@ -148,14 +167,15 @@ mod tests {
     use wtransport::error::ConnectionError;
     use wtransport::{Identity, ServerConfig};
 
-    /// A server on loopback, and how it is reached.
-    fn start() -> (Endpoint<endpoint_side::Server>, Target) {
+    /// A server on loopback, and where it is reached.
+    fn start() -> (Endpoint<endpoint_side::Server>, SocketAddr, Target) {
         let identity = Identity::self_signed(["127.0.0.1"]).expect("a certificate");
         let hash = *identity.certificate_chain().as_slice()[0].hash().as_ref();
         let config = ServerConfig::builder().with_bind_address((Ipv4Addr::LOCALHOST, 0).into()).with_identity(identity);
         let server = Endpoint::server(config.build()).expect("a port");
-        let url = join_url("127.0.0.1", server.local_addr().expect("bound").port(), &[hash]);
-        (server, Target::new(&url, Duration::from_secs(10), Via::WebTransport).expect("an address"))
+        let address = server.local_addr().expect("bound");
+        let url = join_url("127.0.0.1", address.port(), &[hash]);
+        (server, address, Target::new(&url, Duration::from_secs(10), Via::WebTransport).expect("an address"))
     }
 
     async fn accept(server: &Endpoint<endpoint_side::Server>) -> Connection {
@@ -164,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_no_longer_for_the_answer_is_lost_to_the_server_and_has_said_no_good_bye() {
-        let (server, target) = start();
+        let (server, _, target) = start();
         let heard = async {
             let connection = accept(&server).await;
             let (send, mut recv) = connection.accept_bi().await.expect("a stream");
@@ -184,6 +204,17 @@ mod tests {
         match connection.closed().await {
             ConnectionError::ApplicationClosed(close) => assert_eq!(close.code(), code(Closed::Lost)),
             error => panic!("it ends otherwise: {error}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_is_reached_at_the_first_address_of_either_family() {
+        let (server, address, target) = start();
+        let nowhere: SocketAddr = (Ipv6Addr::LOCALHOST, address.port()).into();
+        for addresses in [[nowhere, address], [address, nowhere]] {
+            let reach = async { reach_at_one_of(&target, &addresses, Clock::start()).await.expect("reached") };
+            let (_connection, reached) = tokio::join!(accept(&server), reach);
+            assert_eq!(reached.connection.remote_address().ip().to_canonical(), address.ip());
         }
     }
 }

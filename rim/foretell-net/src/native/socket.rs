@@ -254,12 +254,12 @@ pub(crate) async fn accept(
     accept_hdr_async_with_config(stream, check, Some(limits())).await.ok()
 }
 
-/// Opens a WebSocket to a server.
-pub(crate) async fn open(address: SocketAddr, url: &Url, mut tls: ClientConfig) -> io::Result<Stream> {
+/// Opens a WebSocket to a server, at the first of its addresses where one is taken.
+pub(crate) async fn open(addresses: &[SocketAddr], url: &Url, mut tls: ClientConfig) -> io::Result<Stream> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     tls.alpn_protocols.clear();
-    let stream = TcpStream::connect(address).await?;
+    let stream = TcpStream::connect(addresses).await?;
     stream.set_nodelay(true)?;
     let stream = TlsStream::from(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?);
     let url = url.as_str().replacen("https", "wss", 1);
