@@ -6,6 +6,7 @@ import { Hint } from "./hint.js";
 import { Input } from "./input.js";
 import { Marks } from "./marks.js";
 import { Network } from "./network.js";
+import { Retry } from "./retry.js";
 import { Roster } from "./roster.js";
 import { Thumb } from "./thumb.js";
 
@@ -45,7 +46,10 @@ let told = { at: 0, bytes: null };
 
 async function ask(path, options) {
   const answer = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
-  if (!answer.ok) throw new Error((await answer.text()).trim());
+  if (!answer.ok) {
+    const waitMs = 1000 * Number(answer.headers.get("retry-after")) || 0;
+    throw Object.assign(new Error((await answer.text()).trim()), { waitMs });
+  }
   return answer.json();
 }
 
@@ -114,15 +118,21 @@ const NEEDS = {
 };
 
 let looking = false;
+const retry = new Retry();
 /** While nothing is heard of the server: whether there is another one, and if so joins that. */
 async function look() {
   const needs = game && NEEDS[game.state()];
-  if (!needs || looking) return;
+  if (!needs || looking || !retry.isDue(performance.now())) return;
   looking = true;
   try {
-    if (needs(await ask("server"))) await comeBack();
-  } catch {
+    if (needs(await ask("server"))) {
+      retry.begin(performance.now());
+      await comeBack();
+      retry.succeed();
+    }
+  } catch (error) {
     // Nobody is there yet, or takes anybody: it is looked again.
+    retry.putOff(performance.now(), error.waitMs ?? 0);
   } finally {
     looking = false;
   }
