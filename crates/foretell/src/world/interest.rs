@@ -98,7 +98,8 @@ impl Visibility {
 ///
 /// What a rule keeps from a player never leaves the server: neither rows nor effects nor ends nor relayed inputs. Where an
 /// entity comes out of sight, the client is told that it is
-/// [hidden](crate::session::client::ClientEvent::Hidden), not that it is gone. What a client can guess is about how many
+/// [hidden](crate::session::client::ClientEvent::Hidden), not that it is gone. Whose client has authority over it is told that
+/// they have it still, until it rests or is given back. What a client can guess is about how many
 /// entities there are: by the counters in the names of those that it sees, and by the numbers of their rows.
 ///
 /// ```

@@ -191,6 +191,30 @@ fn what_was_moved_far_while_nothing_got_through_comes_to_where_it_rests_and_goes
     assert!(own[0] > BOUND_MPS, "{own:?}");
 }
 
+#[test]
+fn what_is_hidden_from_its_holder_is_moved_on_and_goes_back_when_it_rests() {
+    let mut simulation = play(2, good(), 10);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([2.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(0), Claim::Authority)),
+        (5000, 0, Act::Move([0.0; 3])),
+    ]);
+    simulation.run_until(ms(4000), &mut play);
+    let player = simulation.players[0].client.player().expect("it plays");
+    simulation.server.world.hidden.push((player, cube(0)));
+    let before = place(&simulation, cube(0));
+    simulation.run_until(ms(4900), &mut play);
+    let (_, rows) = simulation.players[0].client.newest_snapshot().expect("a state");
+    assert!(!rows.has(cube(0)), "it is hidden");
+    agree(&simulation, &play, cube(0));
+    let way_m = length(sub(place(&simulation, cube(0)), before));
+    assert!((1.7..1.9).contains(&way_m), "{way_m} m in 0.9 s");
+    simulation.run_until(ms(6000), &mut play);
+    assert_eq!(holder(&simulation, cube(0)), None, "it rests");
+    assert_eq!(play.told(0, cube(0)), [Began, Granted(Claim::Authority), Returned]);
+    agree(&simulation, &play, cube(0));
+}
+
 /// How far the server's entity goes in each 50 ms from here on, in metres.
 fn ways(simulation: &mut Simulation<Toys>, play: &mut Play, count: u64) -> Vec<f64> {
     let mut before = place(simulation, cube(1));

@@ -7,8 +7,8 @@ use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent, EntityMode};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Role, Rules, Schema, ServerConfig,
-    ServerFrame, Simulate, State, Step, Table, Tick, TickRate, Views, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, InterestRules, Owned, PlayerId, Role, Rules, Schema,
+    ServerConfig, ServerFrame, Simulate, State, Step, Table, Tick, TickRate, Views, Visibility, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::Conditions;
@@ -79,6 +79,9 @@ pub struct Toys {
     /// Where the world has seen this entity as a proxy of late. No part of the state.
     #[world(constant)]
     pub proxies: BTreeMap<Entity, Tick>,
+    /// What the server hides from whom.
+    #[world(constant)]
+    pub hidden: Vec<(PlayerId, Entity)>,
 }
 
 /// What belongs to nobody.
@@ -136,6 +139,16 @@ impl Simulate for Toys {
                 Toy::Gold(_) => {}
             }
         }
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        (!self.hidden.is_empty()).then_some(self)
+    }
+}
+
+impl InterestRules for Toys {
+    fn visibility(&self, viewer: PlayerId, entity: Entity) -> Visibility {
+        if self.hidden.contains(&(viewer, entity)) { Visibility::Hidden } else { Visibility::SHOWN }
     }
 }
 

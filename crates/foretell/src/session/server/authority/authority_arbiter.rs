@@ -68,13 +68,13 @@ impl AuthorityArbiter {
         self.table.held().entities()
     }
 
-    /// Every held entity that `player` may see, or that a group may, with its holder, ascending.
+    /// Every held entity that `player` holds or may see, or that a group may, with its holder, ascending.
     pub(crate) fn seen_by<'a>(&'a self, schema: &'a Schema, player: PlayerId) -> impl Iterator<Item = HeldEntity> + 'a {
         self.table.held().iter().filter_map(move |(entity, held)| {
             let key = RowKey { component: held.component, entity };
             let audience = schema.component(held.component).audience();
             let is_seen = matches!(audience, Audience::Group(_)) || audience.includes(player, held.owner);
-            is_seen.then_some(HeldEntity { key, holder: held.holder })
+            (is_seen || held.holder.player == player).then_some(HeldEntity { key, holder: held.holder })
         })
     }
 
