@@ -5,7 +5,7 @@ use core::time::Duration;
 use foretell::motion::vector::{length, sub};
 use foretell::session::Offence;
 use foretell::session::client::AuthorityChange::{Began, Granted, Lost, Refused, Returned};
-use foretell::session::client::Show;
+use foretell::session::client::{Predict, Show};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::session::{Claim, HoldRefusal, Holder};
 use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick, Views};
@@ -127,6 +127,29 @@ fn who_takes_a_cube_moves_it_at_once_and_everybody_sees_it_move() {
     assert_eq!(play.corrections, 0, "nothing that is held is corrected");
     let offences = simulation.server.server.stats(player).expect("it plays").offences;
     assert_eq!(offences.total(), 0, "{offences:?}");
+}
+
+#[test]
+fn what_another_player_moves_is_not_predicted_until_it_is_given_back() {
+    let client = ClientConfig { predict: Predict::Everyone, ..ClientConfig::default() };
+    let mut simulation = session((bounded(), ServerConfig::default()), 2, good(), client, 1);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([2.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(0), Claim::Ownership)),
+        (6000, 0, Act::Release(cube(0))),
+    ]);
+    simulation.run_until(ms(2900), &mut play);
+    assert_eq!(play.source[&(1, cube(0))], "Predicted");
+    // That somebody grabs it nobody can foresee.
+    simulation.run_until(ms(3500), &mut play);
+    play.corrected.clear();
+    simulation.run_until(ms(5900), &mut play);
+    assert!(!play.corrected.contains(&(1, cube(0))), "{:?}", play.corrected);
+    assert_eq!(play.source[&(1, cube(0))], "Interpolated");
+    // A step would slow it down.
+    assert!(play.shown[&(1, cube(0))].1[0] > 5.0, "{:?}", play.shown[&(1, cube(0))]);
+    simulation.run_until(ms(7000), &mut play);
+    assert_eq!(play.source[&(1, cube(0))], "Predicted");
 }
 
 #[test]

@@ -149,7 +149,8 @@ impl Default for Redundancy {
     }
 }
 
-/// Whose entities a client predicts; those of the others are interpolated.
+/// Whose entities a client predicts; those of the others are interpolated, and so is what another player's client has
+/// authority over.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Predict {
     /// Those of the own player. The default.

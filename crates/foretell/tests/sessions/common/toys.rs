@@ -185,6 +185,8 @@ pub struct Play {
     pub truth: BTreeMap<Entity, [f64; 3]>,
     /// How many corrections there were of what the looker moves.
     pub corrections: usize,
+    /// What was corrected, and for whom.
+    pub corrected: Vec<(usize, Entity)>,
     /// The fastest that the server's own state of an entity moved, in m/s, from step to step.
     pub truth_mps: BTreeMap<Entity, f64>,
 }
@@ -254,6 +256,7 @@ impl Driver<Toys> for Play {
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
         let held = frame.corrections.iter().filter(|correction| self.moves(player, correction.entity));
         self.corrections += held.count();
+        self.corrected.extend(frame.corrections.iter().map(|correction| (player, correction.entity)));
         for event in frame.events {
             let ClientEvent::Authority { entity, what } = *event else { continue };
             self.events.push((at.now.micros() / 1000, player, entity, what));

@@ -179,7 +179,7 @@ impl PredictedEntities {
         }
     }
 
-    /// What has changed hands, what the game has said of single entities, and what it moves itself.
+    /// What has changed hands, what the game has said of single entities, and what it or another player's client moves itself.
     fn choose_single(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &GameSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
         for of in self.owners.handed() {
@@ -195,6 +195,13 @@ impl PredictedEntities {
         }
         for entity in known.authority.unpredicted(snapshot.tick) {
             self.wanted.insert_single(known.snapshots.owned(entity), false);
+        }
+        for (entity, _) in snapshot.lists.holders.iter().filter(|(_, holder)| holder.player != own) {
+            // No step moves it.
+            let of = known.snapshots.owned(*entity);
+            if self.wanted.contains(of) {
+                self.wanted.insert_single(of, false);
+            }
         }
         self.leave_kinds(known, &settings.rules.schema);
     }
