@@ -317,6 +317,31 @@ fn who_is_gone_holds_nothing() {
     }
 }
 
+#[test]
+fn what_the_game_gives_to_another_player_its_holder_has_no_more() {
+    let mut simulation = play(2, good(), 5);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([1.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(0), Claim::Ownership)),
+        (3000, 0, Act::Request(cube(1), Claim::Ownership)),
+        (5000, 1, Act::Request(cube(0), Claim::Authority)),
+    ]);
+    simulation.run_until(ms(4000), &mut play);
+    let [first, second] = [0, 1].map(|nth| simulation.players[nth].client.player().expect("it plays"));
+    for (entity, owner) in [(cube(0), second), (cube(1), first)] {
+        assert!(simulation.server.world.all.set_owner(entity, owner));
+    }
+    simulation.run_until(ms(4900), &mut play);
+    assert_eq!(holder(&simulation, cube(0)), None);
+    assert_eq!(play.told(0, cube(0)), [Began, Granted(Claim::Ownership), Returned]);
+    assert_eq!(holder(&simulation, cube(1)).map(|holder| holder.player), Some(first), "it is theirs altogether");
+    simulation.run_until(ms(5200), &mut play);
+    assert_eq!(holder(&simulation, cube(0)).map(|holder| holder.player), Some(second));
+    (0..2).for_each(|nth| agree(&simulation, &play, cube(nth)));
+    let offences = simulation.server.server.stats(first).expect("it plays").offences;
+    assert_eq!(offences.total(), 0, "{offences:?}");
+}
+
 /// What a random script does: who, when in ms, with which cube, what.
 fn acts() -> impl Strategy<Value = Vec<(u64, usize, Act)>> {
     let act = prop_oneof![

@@ -164,10 +164,9 @@ impl AuthorityArbiter {
         }
         // It may have ceased to exist while the request was on its way.
         let owner = state.rows().owner(entity).ok_or(HoldRefusal::NotShared)?;
-        let is_theirs = [player, PlayerId::SERVER].contains(&owner);
         let row = shared_row(state, entity).filter(|row| {
             let audience = state.schema().component(row.component).audience();
-            is_theirs && audience.includes(player, owner)
+            may_hold(player, owner) && audience.includes(player, owner)
         });
         let Some(row) = row else {
             sender.offences.note(Offence::Ownership);
@@ -202,7 +201,7 @@ impl AuthorityArbiter {
     }
 
     /// Before the step of `tick`: what of the world changes by what clients have captured of what they hold; `None` for
-    /// nothing. What they hold no more, or whose holder is not here, is the server's again.
+    /// nothing. What they hold no more, or may not any more, or whose holder is not here, is the server's again.
     pub(crate) fn advance(
         &mut self,
         tick: Tick,
@@ -215,6 +214,7 @@ impl AuthorityArbiter {
             let player = held.holder.player;
             let kind = state.schema().component(held.component);
             let before = state.rows().get(RowKey { component: held.component, entity });
+            let before = before.filter(|row| may_hold(player, row.owner));
             let (Some(before), Some(offences)) = (before, by_player.offences_mut(player)) else {
                 self.ended.push(entity);
                 continue;
@@ -241,6 +241,11 @@ impl AuthorityArbiter {
             requests.note_end(entity, at);
         }
     }
+}
+
+/// Whether a player may have authority over what this owner has.
+fn may_hold(player: PlayerId, owner: PlayerId) -> bool {
+    [player, PlayerId::SERVER].contains(&owner)
 }
 
 /// The row of an entity that a client which has authority over it writes.
