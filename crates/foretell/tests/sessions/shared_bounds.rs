@@ -144,6 +144,22 @@ fn who_holds_something_still_for_long_saves_a_quarter_of_a_second_and_no_leap() 
 }
 
 #[test]
+fn what_moves_while_the_server_skips_ticks_is_where_it_says_at_once() {
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let mut puppeteer = puppeteer(|passed| [0.0, 5.9 * passed as f32 / 64.0]);
+    let mut simulation = stage(good());
+    simulation.run_until(ms(3000), &mut puppeteer);
+    let now = simulation.now();
+    simulation.server.host.clock_mut().stall(now, Duration::from_millis(220));
+    simulation.run_until(ms(3500), &mut puppeteer);
+    // 14 ticks, of which it steps the last ones alone.
+    assert!(puppeteer.most_m > 1.2, "{} m in an update", puppeteer.most_m);
+    let player = simulation.players[0].client.player().expect("it plays");
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.total(), 0, "{offences:?}");
+}
+
+#[test]
 fn rows_of_a_holder_that_overtake_each_other_take_nothing_back() {
     #[expect(clippy::cast_precision_loss, reason = "small")]
     let mut puppeteer = puppeteer(|passed| [0.0, 3.0 * passed as f32 / 64.0]);

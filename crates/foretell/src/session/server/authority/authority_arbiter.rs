@@ -38,6 +38,8 @@ pub(crate) trait OffencesByPlayer {
 /// Who has authority over which entities, and who asks for it.
 pub(crate) struct AuthorityArbiter {
     tick_seconds: f64,
+    /// The tick that was stepped last.
+    stepped: Tick,
     table: HoldTable,
     /// Of those who have ever asked.
     requests: BTreeMap<PlayerId, AuthorityRequests>,
@@ -51,6 +53,7 @@ impl AuthorityArbiter {
     pub(crate) fn new(schema: &Schema, rate: TickRate) -> AuthorityArbiter {
         AuthorityArbiter {
             tick_seconds: rate.seconds(),
+            stepped: Tick::ZERO,
             table: HoldTable::new(rate),
             requests: BTreeMap::new(),
             adopting: Rows::new(schema),
@@ -210,6 +213,8 @@ impl AuthorityArbiter {
         log: &mut UpdateLog,
     ) -> Option<&Rows> {
         self.adopting.clear();
+        // The time of ticks that were skipped has passed, too.
+        let passed_ticks = tick.since(core::mem::replace(&mut self.stepped, tick));
         for (entity, held) in self.table.held_mut().iter_mut().rev() {
             let player = held.holder.player;
             let kind = state.schema().component(held.component);
@@ -219,7 +224,7 @@ impl AuthorityArbiter {
                 self.ended.push(entity);
                 continue;
             };
-            held.earn(kind, self.tick_seconds);
+            held.earn(kind, self.tick_seconds, passed_ticks);
             let adopted = held.adopt(tick, before, kind, &mut self.adopting);
             adopted.offence.into_iter().for_each(|offence| offences.note(offence));
             self.ended.extend(adopted.ends.then_some(entity));

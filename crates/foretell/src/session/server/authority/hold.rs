@@ -135,9 +135,9 @@ impl Hold {
         Ok(())
     }
 
-    /// So many seconds have passed.
-    pub(super) fn earn(&mut self, kind: &ComponentSchema, seconds: f64) {
-        self.travel.earn(kind, seconds);
+    /// So many ticks have passed.
+    pub(super) fn earn(&mut self, kind: &ComponentSchema, tick_seconds: f64, ticks: u32) {
+        self.travel.earn(kind, tick_seconds, ticks);
     }
 
     /// Puts what it is from `tick` on `into` the rows for the world, where it was `before`.

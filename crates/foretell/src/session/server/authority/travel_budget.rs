@@ -53,11 +53,12 @@ impl TravelBudget {
         self.0.resize(count, TravelLimit { left_m: slack_m, claimed: None });
     }
 
-    /// So many seconds have passed.
-    pub(super) fn earn(&mut self, kind: &ComponentSchema, seconds: f64) {
+    /// So many ticks have passed.
+    pub(super) fn earn(&mut self, kind: &ComponentSchema, tick_seconds: f64, ticks: u32) {
         let Some(speed) = kind.speed_max() else { return };
-        let most_m = speed * CATCH_UP_S.max(seconds) + SLACK_M;
-        self.0.iter_mut().for_each(|reach| reach.left_m = (reach.left_m + speed * seconds).min(most_m));
+        let earned_m = speed * tick_seconds * f64::from(ticks);
+        let most_m = speed * CATCH_UP_S.max(tick_seconds) + SLACK_M;
+        self.0.iter_mut().for_each(|reach| reach.left_m = (reach.left_m + earned_m).min(most_m));
     }
 
     /// What is left of the entity's slack, in metres.
