@@ -20,6 +20,17 @@ pub(crate) enum Phase {
     Ended(Tick),
 }
 
+/// Whether the server has the row of an entity as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RowProgress {
+    /// Not every datagram since it is so has carried it.
+    Unsent,
+    /// Every datagram from this one on has.
+    SentSince(u16),
+    /// One of these has come.
+    Arrived,
+}
+
 /// An entity that this client has authority over, has asked for, or has just had.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorityGrant {
@@ -37,8 +48,7 @@ pub(crate) struct AuthorityGrant {
     /// What is shown, and whether the game says it.
     pub shown: RowBuffer,
     pub shows: bool,
-    /// Every datagram from this one on has carried the row as it is.
-    pub carried_since: Option<u16>,
+    pub progress: RowProgress,
 }
 
 impl AuthorityGrant {
@@ -54,7 +64,7 @@ impl AuthorityGrant {
             captures: Captures::new(),
             shown: [0; ROW_WORDS_MAX],
             shows: false,
-            carried_since: None,
+            progress: RowProgress::Unsent,
         }
     }
 
@@ -77,7 +87,9 @@ impl AuthorityGrant {
     pub(crate) fn give_up(&mut self, tick: Tick, open: &VecDeque<Request>) {
         let last = open.iter().rev().find(|request| request.entity == self.entity);
         match last.filter(|request| request.claim.is_some()) {
-            Some(again) => (self.phase, self.request, self.carried_since) = (Phase::Asked, again.number, None),
+            Some(again) => {
+                (self.phase, self.request, self.progress) = (Phase::Asked, again.number, RowProgress::Unsent);
+            }
             None => self.phase = Phase::Ended(tick),
         }
     }
@@ -89,18 +101,25 @@ impl AuthorityGrant {
         HeldRow { key, request: self.request, back, rests: self.captures.rests(), words: capture.row }
     }
 
+    /// The server has this datagram.
+    pub(crate) fn note_heard(&mut self, sequence: u16) {
+        if matches!(self.progress, RowProgress::SentSince(since) if sequence.wrapping_sub(since).cast_signed() >= 0) {
+            self.progress = RowProgress::Arrived;
+        }
+    }
+
     /// It is asked for again, by the request of this number, after it was given back or was over.
     pub(crate) fn ask_again(&mut self, request: u16) {
         (self.request, self.phase, self.told) = (request, Phase::Asked, false);
         self.captures.wake();
-        self.carried_since = None;
+        self.progress = RowProgress::Unsent;
     }
 
     /// The game gives it back, as it was captured last.
     pub(crate) fn leave(&mut self) {
         self.phase = Phase::Leaving;
         if self.captures.finish() {
-            self.carried_since = None;
+            self.progress = RowProgress::Unsent;
             self.show_newest();
         }
     }
@@ -115,7 +134,7 @@ impl AuthorityGrant {
     /// The tick is about to be simulated: its captures are in it.
     pub(crate) fn run(&mut self, tick: Tick) {
         if self.captures.run(tick) {
-            self.carried_since = None;
+            self.progress = RowProgress::Unsent;
         }
         self.show_newest();
     }

@@ -4,7 +4,7 @@
 //! beginning the game says where the entity is; when it is over, the last row stays until the cursor at which others are
 //! shown has come to where the server moved it on.
 
-use super::authority_grant::{AuthorityGrant, Phase};
+use super::authority_grant::{AuthorityGrant, Phase, RowProgress};
 use crate::session::authority_codec::{
     AuthorityCodec, Claim, HELD_ROWS_MAX, HeldRow, HoldRefusal, REQUESTS_MAX, Request, write_request,
 };
@@ -30,8 +30,6 @@ pub(crate) struct HeldEntities {
     next: u16,
     /// The newest snapshot that was read.
     read: Option<Tick>,
-    /// The newest datagram that the server has named.
-    heard: Option<u16>,
     /// With which hold the next datagram begins, where not all fit.
     turn: usize,
 }
@@ -42,7 +40,7 @@ pub(crate) struct Carried(usize);
 
 impl HeldEntities {
     pub(crate) fn new() -> HeldEntities {
-        HeldEntities { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, heard: None, turn: 0 }
+        HeldEntities { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, turn: 0 }
     }
 
     /// One that the game moves.
@@ -158,11 +156,9 @@ impl HeldEntities {
         self.grants.remove(entity);
     }
 
-    /// Remembers which of the client's datagrams the server has.
+    /// The server has this one of the client's datagrams.
     pub(crate) fn note_heard(&mut self, sequence: u16) {
-        if self.heard.is_none_or(|heard| sequence.wrapping_sub(heard).cast_signed() > 0) {
-            self.heard = Some(sequence);
-        }
+        self.grants.values_mut().iter_mut().for_each(|grant| grant.note_heard(sequence));
     }
 
     /// Takes in what the newest snapshot says of requests and of holders.
@@ -209,7 +205,7 @@ impl HeldEntities {
                 Some(AuthorityChange::Refused(why))
             }
             (None, Some(claim)) => {
-                (grant.request, grant.carried_since) = (request.number, None);
+                (grant.request, grant.progress) = (request.number, RowProgress::Unsent);
                 if is_asked {
                     grant.phase = Phase::Held;
                 }
@@ -227,15 +223,10 @@ impl HeldEntities {
     fn to_send(&self) -> impl Iterator<Item = (usize, &AuthorityGrant)> {
         let count = self.grants.len();
         let first = self.turn % count.max(1);
-        let heard = self.heard;
-        let arrived = move |grant: &AuthorityGrant| {
-            let since = grant.carried_since.zip(heard);
-            since.is_some_and(|(since, heard)| heard.wrapping_sub(since).cast_signed() >= 0)
+        let is_due = |grant: &AuthorityGrant| {
+            grant.begun && !matches!(grant.phase, Phase::Ended(_)) && grant.progress != RowProgress::Arrived
         };
-        (first..count)
-            .chain(0..first)
-            .map(|at| (at, &self.grants.values()[at]))
-            .filter(move |(_, grant)| grant.begun && !matches!(grant.phase, Phase::Ended(_)) && !arrived(grant))
+        (first..count).chain(0..first).map(|at| (at, &self.grants.values()[at])).filter(move |(_, grant)| is_due(grant))
     }
 
     /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.
@@ -299,12 +290,42 @@ impl HeldEntities {
             }
             if left > 0 {
                 left -= 1;
-                grant.carried_since = grant.carried_since.or(Some(sequence));
+                if grant.progress == RowProgress::Unsent {
+                    grant.progress = RowProgress::SentSince(sequence);
+                }
             } else {
-                grant.carried_since = None;
+                grant.progress = RowProgress::Unsent;
                 turn = turn.or(Some(at));
             }
         }
         self.turn = turn.unwrap_or(first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::ROW_WORDS_MAX;
+
+    const CUBE: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+
+    #[test]
+    fn what_has_arrived_is_not_sent_again_when_the_numbers_of_datagrams_wrap() {
+        let mut held = HeldEntities::new();
+        held.request(CUBE, Claim::Ownership);
+        held.begin(CUBE, ComponentId::default(), &[0; ROW_WORDS_MAX]);
+        held.note_sent(65_000, Carried(1));
+        assert_eq!(held.to_send().count(), 1);
+        held.note_heard(64_999);
+        assert_eq!(held.to_send().count(), 1, "an older one has arrived");
+        held.note_heard(65_000);
+        for nth in 0..70_000_u32 {
+            assert_eq!(held.to_send().count(), 0, "{nth} later");
+            held.note_heard(Tick::new(65_001 + nth).low16());
+        }
+        // Until it moves.
+        held.capture(CUBE, Tick::new(1), &[1]);
+        held.run(Tick::new(1));
+        assert_eq!(held.to_send().count(), 1);
     }
 }
