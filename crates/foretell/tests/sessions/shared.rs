@@ -425,6 +425,30 @@ fn the_last_state_always_arrives_and_then_nothing_is_sent_any_more() {
 }
 
 #[test]
+fn the_last_state_arrives_though_the_server_stood_still_when_it_was_sent() {
+    let mut simulation = play(1, good(), 6);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([2.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(0), Claim::Ownership)),
+        (5100, 0, Act::Move([0.0; 3])),
+    ]);
+    simulation.run_until(ms(4000), &mut play);
+    let now = simulation.now();
+    simulation.server.host.clock_mut().stall(now, Duration::from_millis(1600));
+    simulation.run_until(ms(5500), &mut play);
+    // What is sent from then on is lost, until it is known that what was sent before has come.
+    simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+    simulation.run_until(ms(6500), &mut play);
+    simulation.players[0].up_conditions.loss = Loss::default();
+    simulation.run_until(ms(8000), &mut play);
+    let shown = play.shown[&(0, cube(0))].1;
+    assert!(length(sub(place(&simulation, cube(0)), shown)) < 1e-9, "{shown:?}");
+    let player = simulation.players[0].client.player().expect("it plays");
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.count(Offence::Time), 0, "nothing was too far ahead: {offences:?}");
+}
+
+#[test]
 fn what_is_not_shared_is_not_given_away() {
     let mut simulation = play(2, good(), 7);
     simulation.run_until(ms(2500), &mut Play::default());

@@ -343,7 +343,9 @@ impl<I: Input> Pipeline<I> {
         let refused = peer.step_messages.take(player, datagram.messages(), &settings.rules.messages, next);
         let offences = &mut peer.counters.stats.offences;
         offences.note_times(Offence::Message, refused);
-        let mut sender = Sender { player, offences, now, newest, next, held_max: settings.held_max() };
+        // As for inputs, what the next update is going to skip takes no room.
+        let (next, held_max) = (schedule.first_kept(now), settings.held_max());
+        let mut sender = Sender { player, offences, now, newest, next, held_max };
         authority.receive(&mut sender, datagram.shared(), state, log);
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Sender<'a> {
     pub now: Instant,
     /// The newest input of the datagram.
     pub newest: Tick,
-    /// The next tick to step.
+    /// The next tick to step, by now.
     pub next: Tick,
     /// How many entities one client may hold.
     pub held_max: usize,

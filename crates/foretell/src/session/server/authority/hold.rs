@@ -19,6 +19,8 @@ const NOBODY: Holder = Holder { player: PlayerId::SERVER, claim: Claim::Authorit
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     tick: Tick,
+    /// Later where that was too far ahead.
+    captured: Tick,
     row: HeldRow,
 }
 
@@ -108,31 +110,38 @@ impl Hold {
         request.wrapping_sub(self.request) <= self.latest.wrapping_sub(self.request)
     }
 
-    /// Stores what its holder has captured in `tick`, if it may be written; `next` is the next tick to step.
+    /// Stores what its holder has `captured` in a tick, if it may be written; `next` is the next tick to step. What is too far
+    /// ahead is stored for the last tick that may be: it may be the last row that its holder sends.
     pub(super) fn store(
         &mut self,
         row: &HeldRow,
-        tick: Tick,
+        captured: Tick,
         next: Tick,
         kind: &ComponentSchema,
     ) -> Result<(), Offence> {
         offence_of(kind, &row.words).map_or(Ok(()), Err)?;
-        if tick.since(next) > AHEAD_TICKS_MAX {
-            return Err(Offence::Time);
+        let tick = captured.min(next + AHEAD_TICKS_MAX);
+        self.keep(Waiting { tick, captured, row: *row });
+        if tick == captured { Ok(()) } else { Err(Offence::Time) }
+    }
+
+    /// Keeps a row for its tick, unless a later one is there by then.
+    fn keep(&mut self, row: Waiting) {
+        let Waiting { tick, captured, .. } = row;
+        let is_no_later = |other: &Waiting| captured <= other.captured && other.tick <= tick;
+        if self.adopted.is_some_and(|adopted| tick <= adopted) || self.rows.iter().any(is_no_later) {
+            return;
         }
-        if self.adopted.is_some_and(|adopted| tick <= adopted) {
-            return Ok(());
-        }
-        if let Err(mut at) = self.rows.binary_search_by_key(&tick, |waiting| waiting.tick) {
-            if self.rows.len() == ROWS_WAITING_MAX {
-                // The oldest is worth least, be it this one.
-                let Some(later) = at.checked_sub(1) else { return Ok(()) };
+        match self.rows.binary_search_by_key(&tick, |waiting| waiting.tick) {
+            Ok(at) => self.rows[at] = row,
+            Err(at) if self.rows.len() < ROWS_WAITING_MAX => self.rows.insert(at, row),
+            // The oldest is worth least, be it this one.
+            Err(0) => {}
+            Err(at) => {
                 self.rows.pop_front();
-                at = later;
+                self.rows.insert(at - 1, row);
             }
-            self.rows.insert(at, Waiting { tick, row: *row });
         }
-        Ok(())
     }
 
     /// So many ticks have passed.
@@ -167,5 +176,44 @@ impl Hold {
     /// What is left of the entity's slack, in metres.
     pub(super) fn slack_m(&self) -> f64 {
         self.travel.slack_m()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Entity, RowKey, Schema};
+    use alloc::vec::Vec;
+    use foretell::State;
+
+    const KEY: RowKey = RowKey { component: ComponentId(0), entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0) };
+
+    /// What its holder moves to one of a few places.
+    #[derive(State, Clone, Copy)]
+    struct Token(#[state(writer = owner)] u8);
+
+    #[test]
+    fn the_last_row_of_a_holder_who_is_too_far_ahead_counts_when_its_time_has_come() {
+        let schema = Schema::of::<Token>();
+        let kind = schema.component(KEY.component);
+        let before = Row { component: KEY.component, entity: KEY.entity, owner: PlayerId::SERVER, words: &[0] };
+        let mut hold = Hold::new();
+        let grant = Grant { player: PlayerId::new(1), request: 0, claim: Claim::Ownership };
+        hold.give(before, kind, grant, 0.0);
+        let mut say = |word: u32, captured: u32| {
+            let mut words = [0; ROW_WORDS_MAX];
+            words[0] = word;
+            let row = HeldRow { key: KEY, request: 0, back: 0, rests: false, words };
+            hold.store(&row, Tick::new(captured), Tick::new(10), kind)
+        };
+        assert_eq!([say(1, 74), say(2, 200), say(3, 201)], [Ok(()), Err(Offence::Time), Err(Offence::Time)]);
+        assert_eq!([say(4, 199), say(5, 74), say(6, 20)], [Err(Offence::Time), Ok(()), Ok(())], "late copies");
+        let mut has = Vec::new();
+        for tick in 10..80 {
+            let mut into = Rows::new(&schema);
+            hold.adopt(Tick::new(tick), before, kind, &mut into);
+            has.extend(into.get(KEY).map(|row| (tick, row.words[0])));
+        }
+        assert_eq!(has, [(20, 6), (74, 3)]);
     }
 }
