@@ -68,9 +68,14 @@ impl<R: Real, const N: usize> TickCapture<R, N> {
 
     /// Moves through the frame that ends at `until`, with `velocity` (m/s, finite numbers), and calls `capture` with every tick whose start it
     /// passes, in order, and the place there. Returns what is to be shown. A frame that ends before the last one moves
-    /// nothing; of one that is longer than a second the beginning is skipped: it stood still then.
+    /// nothing; where that is by more than a second the clock was set back, and it goes on at `until` from where it is shown.
+    /// Of a frame that is longer than a second the beginning is skipped: it stood still then.
     pub fn frame(&mut self, velocity: [R; N], until: TickTime, mut capture: impl FnMut(Tick, [R; N])) -> [R; N] {
-        self.skip_to(until - TickTime::start_of(Tick::new(u32::from(self.rate.get()))));
+        let second = TickTime::start_of(Tick::new(u32::from(self.rate.get())));
+        if self.frame_at - until > second {
+            self.begin_again(until);
+        }
+        self.skip_to(until - second);
         let velocity = self.clamped(velocity);
         match self.strategy {
             AntiAliasing::Ignore | AntiAliasing::Ticks => self.velocity = velocity,
@@ -131,6 +136,13 @@ impl<R: Real, const N: usize> TickCapture<R, N> {
     /// From `at` on it is reckoned from where it is then.
     fn rebase(&mut self, at: TickTime) {
         (self.base, self.base_at) = (self.at(at), at);
+    }
+
+    /// Goes on at `at`, before the end of the last frame, from where it is shown.
+    fn begin_again(&mut self, at: TickTime) {
+        let place = self.shown();
+        (self.frame_at, self.next) = (at, at.tick().next());
+        self.place(place);
     }
 
     /// Stands still up to `at`, if it is not there yet.

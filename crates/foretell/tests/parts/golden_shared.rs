@@ -229,3 +229,22 @@ fn a_velocity_beyond_the_limit_is_shortened_and_a_sleep_is_not_moved_through() {
     assert_eq!(mover.frame([0.0, 0.0], TickTime::start_of(Tick::new(64_065)), |_, _| {}), [1.0, 1.0]);
     assert_eq!(mover.frame([5.0, 0.0], TickTime::default(), |_, _| panic!("in the past")), [1.0, 1.0]);
 }
+
+#[test]
+fn what_is_moved_goes_on_from_where_it_is_shown_when_the_clock_is_set_back() {
+    for strategy in [AntiAliasing::Ignore, AntiAliasing::Ticks, AntiAliasing::Article, AntiAliasing::Exact] {
+        let mut mover = TickCapture::new(strategy, rate(), 5.0, [0.0_f64], TickTime::start_of(Tick::new(1000)));
+        let shown = (0..64).map(|nth| mover.frame([3.2], TickTime::ticks(1000.75 + f64::from(nth)), |_, _| {}));
+        let [shown] = shown.last().expect("64 frames");
+        let mut captured = Vec::new();
+        for nth in 0..65 {
+            let until = TickTime::ticks(500.5 + f64::from(nth));
+            mover.frame([3.2], until, |tick, [place]| captured.push((tick.get(), place)));
+        }
+        assert_eq!(captured.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), (501..565).collect::<Vec<_>>());
+        // 64 ticks of 5 cm, from where it was shown; a strategy that is late goes on as late.
+        let way_m = mover.shown()[0] - shown;
+        assert!((3.1..=3.2 + 1e-9).contains(&way_m), "{strategy:?}: {way_m} m");
+        assert!((captured[63].1 - captured[0].1 - 3.15).abs() < 1e-9, "{strategy:?}: {captured:?}");
+    }
+}
