@@ -209,10 +209,12 @@ where
 
     fn adopt(&mut self, rows: &Rows, world: &mut World, directory: &mut Directory) {
         self.table.adopt(rows);
-        for (of, _) in rows.states::<C>() {
-            // Whose it is the table knows, which has adopted it.
-            directory.ensure(world, of);
-            self.write(world, directory, of.entity);
+        for name in rows.with_any::<C>() {
+            // The table has adopted them, and knows whose it is; what has no state of this type is not in it.
+            if let Some(of) = self.table.get(name).map(|state| state.owned()) {
+                directory.ensure(world, of);
+                self.write(world, directory, name);
+            }
         }
         for removed in rows.removed() {
             self.write(world, directory, removed.key.entity);

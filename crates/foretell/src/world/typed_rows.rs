@@ -19,6 +19,17 @@ impl Rows {
         if S::IS_CHOICE { counts.sum::<usize>() == count } else { counts.all(|of_one| of_one == count) }
     }
 
+    /// Every entity that has a row of this type of state, be it not the one that makes it one: a world that adopts it has the others
+    /// already. Ascending by component and then by entity, which stands there once for each of its rows.
+    ///
+    /// # Panics
+    /// When the schema does not have this type of state.
+    pub fn with_any<S: State>(&self) -> impl Iterator<Item = Entity> {
+        let first = self.first_of::<S>();
+        let rows = (first..first + S::COMPONENTS).flat_map(|component| self.component(ComponentId::nth(component)));
+        rows.map(|row| row.entity)
+    }
+
     /// Removes the rows of an entity's state of this type, as [`remove`](Rows::remove) does; what it has of other types stays.
     ///
     /// # Panics
@@ -89,5 +100,17 @@ mod tests {
         assert_eq!((rows.count::<Door>(), rows.count::<Lock>(), rows.lost::<Lock>().count()), (1, 2, 0));
         rows.unset::<Lock>(other.entity);
         assert!(rows.lost::<Lock>().eq([other]));
+    }
+
+    #[test]
+    fn an_entity_of_which_another_row_than_the_first_is_told_is_named_too() {
+        let mut rows = Rows::new(&Schema::of::<Lock>());
+        let owner = PlayerId::new(1);
+        let [one, other] = [0, 1].map(|nth| Owned { entity: Entity::new(owner, Tick::ZERO, nth), owner });
+        rows.set(one, &Lock { is_locked: true, code: 7 });
+        rows.set(other, &Lock { is_locked: true, code: 8 });
+        rows.remove(RowKey { component: ComponentId::nth(0), entity: one.entity });
+        assert!(rows.states::<Lock>().map(|(of, _)| of).eq([other]));
+        assert!(rows.with_any::<Lock>().eq([other.entity, one.entity, other.entity]));
     }
 }

@@ -288,6 +288,9 @@ fn rules_of_the_game_hide_entities_and_let_in_whom_it_wants() {
 #[state(predict = never)]
 struct Die {
     eyes: u8,
+    /// How often it was thrown, which others need not know.
+    #[state(audience = owner)]
+    throws: u8,
 }
 
 fn roll(mut dice: Query<&mut Die, With<Simulated>>, step: StepCommands) {
@@ -295,7 +298,7 @@ fn roll(mut dice: Query<&mut Die, With<Simulated>>, step: StepCommands) {
 }
 
 fn deal(mut step: StepCommands) {
-    step.joined().into_iter().for_each(|newcomer| _ = step.spawn(newcomer.player, Die { eyes: 6 }));
+    step.joined().into_iter().for_each(|newcomer| _ = step.spawn(newcomer.player, Die { eyes: 6, throws: 0 }));
 }
 
 #[test]
@@ -317,4 +320,27 @@ fn what_no_client_foresees_is_not_simulated_there_even_where_it_is_its_own() {
         dice.iter(world).for_each(|(die, _)| seen[usize::from(die.eyes)] = true);
     }
     assert!(seen[0] && seen[1], "they are told");
+}
+
+#[test]
+fn what_only_its_owner_is_told_of_an_entity_follows_though_the_rest_of_it_stands_still() {
+    let game = |app: &mut App| {
+        app.add_plugins(ForetellPlugin::<Keys>::hz(64));
+        cubes::with(app);
+        app.networked::<Die>();
+        app.add_systems(Simulation, deal.after(cubes::shoot));
+    };
+    let mut rig = playing(game);
+    for throws in [1, 2] {
+        let world = rig.server().world_mut();
+        world.query::<&mut Die>().iter_mut(world).for_each(|mut die| die.throws = throws);
+        rig.run(60);
+        let player = own(rig.player(0));
+        let world = rig.player(0).world_mut();
+        let mut dice = world.query::<(&Networked, &Die)>();
+        let dice = dice.iter(world).map(|(of, die)| (of.owner() == player, die.eyes, die.throws));
+        let mut dice: Vec<_> = dice.collect();
+        dice.sort_unstable();
+        assert_eq!(dice, [(false, 6, 0), (true, 6, throws)], "another's, and the own one");
+    }
 }
