@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages::StepMessageTypes;
 use bevy_app::{App, Last, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, Schedule, World};
+use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, World};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_transform::TransformSystems;
@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 /// Foretell in Bevy: one plugin for server, client, host and single player. `I` is what a player presses in a tick.
 ///
-/// Add it once, after the plugins of Bevy. Nothing happens until a [`Play`](crate::Play) is inserted.
+/// Add it once: after the plugins of Bevy, and before [what is registered](ForetellApp). Systems may be added to [`Simulation`] and
+/// [`ReadInput`] before it as well, by plugins of the game. Nothing happens until a [`Play`](crate::Play) is inserted.
 pub struct ForetellPlugin<I: 'static> {
     settings: Settings<I>,
     /// Each makes a type of messages known.
@@ -111,12 +112,12 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         app.constant::<Networked>().constant::<Simulated>().constant::<Driven<I>>().constant::<Gone>();
         app.constant::<CurrentStep>().constant::<Directory>().constant::<StepInputs<I>>();
         self.messages.iter().for_each(|register| register(app));
-        let mut simulation = Schedule::new(Simulation);
-        simulation.set_executor(SingleThreadedExecutor::new());
-        let ambiguity_detection = LogLevel::Error;
-        simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
-        app.add_schedule(simulation);
-        app.add_schedule(Schedule::new(ReadInput));
+        app.edit_schedule(Simulation, |simulation| {
+            simulation.set_executor(SingleThreadedExecutor::new());
+            let ambiguity_detection = LogLevel::Error;
+            simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
+        });
+        app.init_schedule(ReadInput);
         app.add_systems(PreUpdate, session::run::<I>);
         app.add_systems(Last, session::leave_at_exit::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
