@@ -7,12 +7,12 @@ use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
 use crate::registry::{ForetellApp, Registry};
-use crate::schedules::{ReadInput, Simulation};
+use crate::schedules::{ReadInput, RunSession, Simulation};
 use crate::session::{self, LocalPlayer, Pressed, Stats};
 use crate::settings::Settings;
 use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages::StepMessageTypes;
-use bevy_app::{App, Last, Plugin, PostUpdate, PreUpdate};
+use bevy_app::{App, Last, MainScheduleOrder, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, World};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
@@ -118,7 +118,8 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
             simulation.set_build_settings(ScheduleBuildSettings { ambiguity_detection, ..Default::default() });
         });
         app.init_schedule(ReadInput);
-        app.add_systems(PreUpdate, session::run::<I>);
+        app.world_mut().resource_mut::<MainScheduleOrder>().insert_after(PreUpdate, RunSession);
+        app.add_systems(RunSession, session::run::<I>);
         app.add_systems(Last, session::leave_at_exit::<I>);
         app.add_systems(PostUpdate, display::write_transforms.before(TransformSystems::Propagate));
     }

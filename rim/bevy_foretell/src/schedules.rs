@@ -1,4 +1,4 @@
-//! The schedules that a game's systems are in.
+//! The schedules that a game's systems are in, and the one in which the session runs them.
 
 use bevy_ecs::schedule::ScheduleLabel;
 
@@ -11,6 +11,11 @@ use bevy_ecs::schedule::ScheduleLabel;
 #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Simulation;
 
-/// The schedule in which the game writes what its player presses into [`Pressed`](crate::Pressed): once in each frame, before its ticks.
+/// The schedule in which the game writes what its player presses into [`Pressed`](crate::Pressed): once in each frame, before its
+/// ticks and after all of [`PreUpdate`](bevy_app::PreUpdate), in which Bevy reads the devices.
 #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ReadInput;
+
+/// The schedule in which the session runs: directly after [`PreUpdate`](bevy_app::PreUpdate), and before states change.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct RunSession;

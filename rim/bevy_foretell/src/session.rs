@@ -22,7 +22,9 @@ use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 #[derive(Resource, Debug)]
 pub struct Leave;
 
-/// What the own player presses: the input of the ticks of the next frame. Written in [`ReadInput`].
+/// What the own player presses: the input of the ticks of a frame. Written in [`ReadInput`] in each frame: what is held by `=`, what is
+/// pressed for a moment (`just_pressed`) by `|=`. In a frame in which no tick is due nothing is read, and it stays as it is; after ticks
+/// it is the default again.
 #[derive(Resource, Deref, DerefMut, Clone, Copy, Debug, Default)]
 pub struct Pressed<I: Send + Sync + 'static>(pub I);
 
@@ -70,6 +72,9 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     messages::send_waiting(&mut **driver, world);
     let input = world.resource::<Pressed<I>>().0;
     let frame = game.lent(world, |game| driver.update(now, game, input));
+    if frame.ticks > 0 {
+        **world.resource_mut::<Pressed<I>>() = I::default();
+    }
     let refused = match frame.state {
         ClientState::Refused(why) => Some(why.to_string()),
         _ => None,

@@ -1,11 +1,15 @@
 //! Two and more apps play one game.
 
-use crate::cubes::{self, Cube, Keys, cubes};
-use bevy_app::{App, Last};
+use crate::cubes::{self, Cube, Keys, ShotsFired, cubes};
+use bevy_app::{App, Last, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
-use bevy_foretell::{Connection, Corrected, LocalPlayer, Networked, Pressed, ReadInput, Simulated, Stats};
-use bevy_state::prelude::State;
+use bevy_foretell::{
+    Connection, Corrected, Driven, ForetellApp, ForetellPlugin, LocalPlayer, Networked, Play, Pressed, ReadInput,
+    Simulated, Simulation, Stats,
+};
+use bevy_state::prelude::{OnExit, State};
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::TransformPlugin;
 use bevy_transform::components::{GlobalTransform, Transform};
 use core::time::Duration;
@@ -63,6 +67,65 @@ fn two_apps_see_the_same_cubes_one_predicted_and_one_told() {
     assert!(truth.iter().all(|(.., cube)| cube.x[0].abs() > 0.1));
     assert_eq!(truth, cubes(rig.player(0)));
     assert_eq!(truth, cubes(rig.player(1)));
+}
+
+/// The same game, of which a plugin was there before the one that plays it.
+fn added_before(app: &mut App) {
+    app.add_systems(Simulation, (cubes::join, cubes::drive).chain()).add_systems(ReadInput, cubes::press);
+    app.add_plugins(ForetellPlugin::<Keys>::hz(64)).networked::<Cube>();
+}
+
+#[test]
+fn systems_that_are_added_before_the_plugin_run() {
+    let mut rig = Rig::new(added_before, 1, 1, link(50, 0.0));
+    rig.run(200);
+    assert!(cubes(rig.player(0)).len() == 1 && cubes(rig.server()).iter().all(|(.., cube)| cube.x[0] != 0.0));
+}
+
+/// How often a device was read.
+#[derive(Resource, Default)]
+struct Device(u32, u32);
+
+#[test]
+fn input_is_read_after_all_of_pre_update_and_states_change_after_that() {
+    let mut app = App::new();
+    let read = |mut device: ResMut<Device>| device.0 += 1;
+    app.init_resource::<Device>().add_plugins(TimePlugin).add_systems(PreUpdate, read);
+    cubes::game(&mut app);
+    app.add_systems(PreUpdate, read).add_systems(PreUpdate, |mut device: ResMut<Device>| device.0 += 1);
+    app.add_systems(ReadInput, |mut device: ResMut<Device>| {
+        device.1 += 1;
+        assert_eq!(device.0, 3 * device.1, "devices are read before it in each frame");
+    });
+    app.add_systems(OnExit(Connection::Offline), |device: Res<Device>| assert_eq!(device.1, 1, "in the same frame"));
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(16))).insert_resource(Play::Alone);
+    (0..4).for_each(|_| app.update());
+    assert_eq!(app.world().resource::<Device>().1, 4);
+    assert_eq!(**app.world().resource::<State<Connection>>(), Connection::Playing);
+}
+
+fn count_presses(mut fired: ResMut<ShotsFired>, cubes: Query<&Driven<Keys>, With<Cube>>) {
+    fired.0 += u32::try_from(cubes.iter().filter(|keys| keys.shoot).count()).expect("a few");
+}
+
+#[test]
+fn what_is_pressed_for_a_moment_counts_once_also_in_a_frame_in_which_no_tick_is_due() {
+    for pressed_in in 20..28 {
+        let mut app = App::new();
+        app.add_plugins((TimePlugin, ForetellPlugin::<Keys>::hz(64)));
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(4)));
+        app.networked::<Cube>().rolled_back_resource::<ShotsFired>().init_resource::<ShotsFired>();
+        app.add_systems(Simulation, (cubes::join, cubes::drive, count_presses).chain());
+        app.add_systems(ReadInput, move |mut keys: ResMut<Pressed<Keys>>, mut frame: Local<u32>| {
+            *frame += 1;
+            keys.right = true;
+            keys.shoot |= *frame == pressed_in;
+        });
+        app.insert_resource(Play::Alone);
+        (0..60).for_each(|_| app.update());
+        assert_eq!(app.world().resource::<ShotsFired>().0, 1, "pressed in frame {pressed_in}");
+        assert!(cubes(&mut app)[0].2.x[0] > 0.1, "what is held goes on");
+    }
 }
 
 #[test]
