@@ -40,8 +40,10 @@ pub(crate) trait Column: Send + Sync {
     fn difference(&self, saved: &Saved, world: &World, directory: &Directory) -> Option<Difference>;
     /// As [`foretell::World::publish`].
     fn publish(&mut self, _rows: &mut Rows) {}
-    /// As [`foretell::World::adopt`]; entities that come are made.
+    /// As [`foretell::World::adopt`], but for what is removed; entities that come are made.
     fn adopt(&mut self, _rows: &Rows, _world: &mut World, _directory: &mut Directory) {}
+    /// Takes what is removed from entities that are there still. What is gone keeps it until it is despawned, or comes back.
+    fn take_removed(&self, _rows: &Rows, _world: &mut World, _directory: &Directory) {}
     /// Whether an entity has a value that is told.
     fn tells(&self, _name: NetEntity) -> bool {
         false
@@ -111,23 +113,6 @@ pub(crate) struct NetworkedColumn<C: Component> {
 impl<C: Component> NetworkedColumn<C> {
     pub fn new(world: &mut World) -> NetworkedColumn<C> {
         NetworkedColumn { table: Table::new(), told: world.query() }
-    }
-}
-
-impl<C> NetworkedColumn<C>
-where
-    C: Component<Mutability = Mutable> + State + Clone,
-{
-    fn write(&self, world: &mut World, directory: &Directory, name: NetEntity) {
-        let Some(id) = directory.find(name) else { return };
-        match self.table.get(name) {
-            Some(state) => write(world, id, &*state, same_bits),
-            None => {
-                if let Ok(mut entity) = world.get_entity_mut(id) {
-                    entity.remove::<C>();
-                }
-            }
-        }
     }
 }
 
@@ -209,15 +194,21 @@ where
 
     fn adopt(&mut self, rows: &Rows, world: &mut World, directory: &mut Directory) {
         self.table.adopt(rows);
-        for name in rows.with_any::<C>() {
+        let removed = rows.removed().iter().map(|row| row.key.entity);
+        for name in rows.with_any::<C>().chain(removed) {
             // The table has adopted them, and knows whose it is; what has no state of this type is not in it.
-            if let Some(of) = self.table.get(name).map(|state| state.owned()) {
-                directory.ensure(world, of);
-                self.write(world, directory, name);
+            if let Some(state) = self.table.get(name) {
+                let id = directory.ensure(world, state.owned());
+                write(world, id, &*state, same_bits);
             }
         }
-        for removed in rows.removed() {
-            self.write(world, directory, removed.key.entity);
+    }
+
+    fn take_removed(&self, rows: &Rows, world: &mut World, directory: &Directory) {
+        for removed in rows.removed().iter().filter(|row| !self.tells(row.key.entity)) {
+            if let Some(id) = directory.there(world, removed.key.entity) {
+                world.entity_mut(id).remove::<C>();
+            }
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Directory {
     saved: Vec<ComponentId>,
     /// Whether it is told whose child an entity is.
     tells_children: bool,
+    /// Those that were gone and are there again, with all that they had.
+    back: Vec<(NetEntity, Entity)>,
     /// The newest tick that was simulated.
     pub newest: Tick,
 }
@@ -43,16 +45,22 @@ impl Directory {
         self.entries.binary_search_by_key(&name, |(known, _)| *known)
     }
 
-    /// The entity of this name is there, and this player's: the same one as ever, or a new one.
-    pub fn ensure(&mut self, world: &mut World, of: Owned) {
+    /// The entity of this name is there, and this player's: the same one as ever, or a new one. One that was gone has what it had
+    /// in a state that was gone back from, or before it went: it is [back](Directory::take_back).
+    pub fn ensure(&mut self, world: &mut World, of: Owned) -> Entity {
         let known = self.find(of.entity).filter(|id| world.get_entity(*id).is_ok());
         let id = known.unwrap_or_else(|| world.spawn_empty().id());
         if world.get::<Gone>(id).is_some() {
-            // What it had in a state that was gone back from, or before it was despawned, it has not.
-            self.forget(world, id, &[]);
             revive(world, id);
+            self.back.push((of.entity, id));
         }
         self.name(world, id, of);
+        id
+    }
+
+    /// Those that have come back since it was asked last, for who knows what they are to have.
+    pub fn take_back(&mut self) -> Vec<(NetEntity, Entity)> {
+        core::mem::take(&mut self.back)
     }
 
     /// `id` has this name from now on, and is this player's.

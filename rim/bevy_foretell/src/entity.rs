@@ -64,8 +64,8 @@ impl<I: Copy + Send + Sync + 'static> Driven<I> {
 }
 
 /// A networked entity that is not in the state that the world is in: it was despawned, or is not spawned yet in a state that was
-/// gone back to. No query finds it that does not name this component. It keeps its id, and is despawned when no state that may come
-/// back has it.
+/// gone back to. No query finds it that does not name this component. It keeps its id and its components, which are not added again
+/// when it comes back, and is despawned when no state that may come back has it.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gone {
     /// The newest tick that was simulated when it went.

@@ -161,9 +161,11 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         for (of, id) in there {
             match world.get::<Networked>(*id) {
                 Some(known) if known.owned() == *of => directory::revive(world, *id),
-                _ => directory.ensure(world, *of),
+                _ => _ = directory.ensure(world, *of),
             }
         }
+        // Columns have all that they are to have.
+        directory.take_back();
     }
 
     /// Says of each entity whether this step moves it, and by which input.
@@ -319,6 +321,12 @@ impl<I: Input + Send + Sync> foretell::World for GameWorld<I> {
                 if let Some(id) = directory.find(name).filter(|_| !columns.iter().any(|column| column.tells(name))) {
                     directory.remove(world, id);
                 }
+            }
+            columns.iter().for_each(|column| column.take_removed(rows, world, directory));
+            for (name, id) in directory.take_back() {
+                let told = columns.iter().filter(|column| column.tells(name));
+                let told: Vec<_> = told.map(|column| column.component(world)).collect();
+                directory.forget(world, id, &told);
             }
         });
     }

@@ -162,6 +162,60 @@ fn what_rows_bring_back_has_no_component_that_they_do_not_name() {
     assert_eq!(one(&mut game, nth(1)), (true, false, false), "(cube, hat, child)");
 }
 
+/// How often a cube has come, as observers see it.
+#[derive(Resource, Default)]
+struct Came(u32);
+
+/// What a cube looks like.
+#[derive(Component)]
+struct Barrel;
+
+fn with_barrels(app: &mut App) {
+    hatted(app);
+    app.init_resource::<Came>();
+    app.add_observer(|cube: On<Add<Cube>>, mut came: ResMut<Came>, mut commands: Commands| {
+        came.0 += 1;
+        commands.entity(cube.entity).with_child(Barrel);
+    });
+}
+
+#[test]
+fn another_that_comes_back_has_come_once_and_has_each_child_once() {
+    let mut game = GameWorld::<Keys>::of(with_barrels);
+    let mut into = rows();
+    game.publish(&mut into);
+    let mut nothing = Default::default();
+    game.save(&mut nothing);
+    let mut told = rows();
+    told.set(of(nth(1)), &Cube::default());
+    told.set(of(nth(1)), &Hat::default());
+    let seen = |game: &mut GameWorld<Keys>, x: Option<f32>| {
+        let world = game.world();
+        let cubes: Vec<_> = world.query::<&Cube>().iter(world).map(|cube| cube.x[0]).collect();
+        let hats = world.query::<&Hat>().iter(world).count();
+        let barrels = world.query::<(&Barrel, &ChildOf)>().iter(world).count();
+        assert_eq!(cubes, x.into_iter().collect::<Vec<_>>());
+        assert_eq!((hats, barrels), (cubes.len(), cubes.len()));
+        assert_eq!(world.resource::<Came>().0, 1);
+    };
+    game.adopt(&told);
+    seen(&mut game, Some(0.0));
+    // A correction goes back to where it was not seen yet.
+    game.load(&nothing);
+    seen(&mut game, None);
+    told.set(of(nth(1)), &Cube { x: [1.0; 3], ..Cube::default() });
+    game.adopt(&told);
+    seen(&mut game, Some(1.0));
+    // It is hidden, and appears.
+    let mut hidden = told.clone();
+    hidden.settle();
+    hidden.remove_entity(nth(1));
+    game.adopt(&hidden);
+    seen(&mut game, None);
+    game.adopt(&told);
+    seen(&mut game, Some(1.0));
+}
+
 /// The same in a session: another's cube gets a component late; a re-simulation must not see it earlier.
 #[test]
 fn and_after_a_step_it_is_as_the_rows_say_too() {
