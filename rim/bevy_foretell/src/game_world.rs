@@ -227,7 +227,7 @@ impl<I: Input + Send + Sync> GameWorld<I> {
             self.ecs.resource_mut::<CurrentStep>().repeat();
         }
         self.ecs.run_schedule(Simulation);
-        self.ecs.resource_mut::<CurrentStep>().repeat();
+        self.ecs.resource_mut::<CurrentStep>().discard();
         self.pull();
     }
 

@@ -16,6 +16,8 @@ use foretell::{EffectKind, Leaver, Newcomer, Owned, PlayerId, PlayerInput, Step,
 /// The step that runs, without what it borrows, and what systems have said in it.
 #[derive(Resource, Default)]
 pub(crate) struct CurrentStep {
+    /// Whether it runs.
+    runs: bool,
     tick: Tick,
     rate: TickRate,
     canonical: bool,
@@ -59,6 +61,7 @@ impl<I: Send + Sync + 'static> StepInputs<I> {
 impl CurrentStep {
     /// Begins a step.
     pub fn begin<I>(&mut self, step: &Step<'_, I>) {
+        self.runs = true;
         (self.tick, self.rate) = (step.tick(), step.rate());
         (self.canonical, self.first_time) = (step.canonical(), step.first_time());
         self.roles.keep(step.roles());
@@ -77,6 +80,7 @@ impl CurrentStep {
 
     /// Tells the step what systems have said.
     pub fn end<I>(&mut self, step: &mut Step<'_, I>) {
+        self.runs = false;
         let Said { spawned, effects, touched, changed, hits } = &mut self.said;
         for (player, count) in spawned.drain(..) {
             // Both count alike.
@@ -94,9 +98,14 @@ impl CurrentStep {
         hits.drain(..).for_each(|(shooter, victim)| step.hit(shooter, victim));
     }
 
-    /// The step runs again, and what systems have said counts for nothing.
+    /// The step runs again.
     pub fn repeat(&mut self) {
         self.first_time = false;
+    }
+
+    /// Ends a step of which it counts for nothing what systems have said.
+    pub fn discard(&mut self) {
+        self.runs = false;
         self.said = Said::default();
     }
 
@@ -113,7 +122,8 @@ impl CurrentStep {
     }
 }
 
-/// One tick: who joins and has left, and what a system says of it. For systems in [`Simulation`](crate::Simulation) alone.
+/// One tick: who joins and has left, and what a system says of it. For systems in [`Simulation`](crate::Simulation) alone. Whoever says
+/// something elsewhere panics, as that would be of no tick; [`find`](StepCommands::find) is good everywhere.
 ///
 /// What it spawns and despawns is there with the next [`ApplyDeferred`](bevy_ecs::prelude::ApplyDeferred), as with [`Commands`];
 /// systems that are chained have one between them.
@@ -126,6 +136,15 @@ pub struct StepCommands<'w, 's> {
 }
 
 impl StepCommands<'_, '_> {
+    /// The step, of which something is to be said.
+    fn running(&mut self) -> &mut CurrentStep {
+        assert!(
+            self.step.runs,
+            "StepCommands is for systems in Simulation; what is heard elsewhere a #[message(in_step)] or a resource brings there"
+        );
+        &mut self.step
+    }
+
     /// The tick that is simulated.
     pub fn tick(&self) -> Tick {
         self.step.tick
@@ -178,9 +197,9 @@ impl StepCommands<'_, '_> {
     /// entity of then, with the same id.
     ///
     /// # Panics
-    /// When more than 65,536 entities are spawned for one player in one tick.
+    /// When more than 65,536 entities are spawned for one player in one tick, and outside of a step, as all that says something.
     pub fn spawn(&mut self, player: PlayerId, bundle: impl Bundle) -> Entity {
-        let of = self.step.name_for(player);
+        let of = self.running().name_for(player);
         let known = self.directory.find(of.entity).filter(|id| self.entities.contains(*id));
         let id = known.unwrap_or_else(|| self.commands.spawn_empty().id());
         self.commands.queue(move |world: &mut World| spawn_named(world, id, of, bundle));
@@ -191,6 +210,7 @@ impl StepCommands<'_, '_> {
     /// come back has it ([`Gone`](crate::Gone)); then it is despawned. `Commands::despawn` would give it another id when it comes back. What has
     /// no name is despawned at once.
     pub fn despawn(&mut self, entity: Entity) {
+        self.running();
         self.commands.queue(move |world: &mut World| despawn(world, entity));
     }
 
@@ -205,6 +225,7 @@ impl StepCommands<'_, '_> {
     /// Gives an entity to another player, whose inputs drive it from the next tick on, and on whose client it is predicted. Nothing
     /// happens where it has no name.
     pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) {
+        self.running();
         self.commands.queue(move |world: &mut World| {
             if let Some(mut of) = world.get_mut::<Networked>(entity) {
                 of.owner = owner;
@@ -220,7 +241,7 @@ impl StepCommands<'_, '_> {
     /// Something happens to an entity that leaves nothing behind in the state: a shot, a hit. Each end is told it once
     /// ([`EffectHappened`](crate::EffectHappened)), however often the tick is simulated. One of each kind for each entity and tick.
     pub fn effect(&mut self, kind: EffectKind, of: &Networked, at: Option<[f32; 3]>) {
-        self.step.said.effects.push((kind, of.name(), at));
+        self.running().said.effects.push((kind, of.name(), at));
     }
 
     /// Others as a player saw them when it made its input of this tick, each with whose it was and where, in no order that both ends
@@ -234,7 +255,7 @@ impl StepCommands<'_, '_> {
     /// Says that a player has hit an entity, judged by [`rewound`](StepCommands::rewound). It changes nothing; the server tells
     /// [`HitJudged`](crate::HitJudged).
     pub fn hit(&mut self, shooter: PlayerId, victim: Owned) {
-        self.step.said.hits.push((shooter, victim));
+        self.running().said.hits.push((shooter, victim));
     }
 
     /// Whether `by`, which this step moves, may change `of` now, which it only finds: a pickup that is taken, a door that is opened.
@@ -242,9 +263,10 @@ impl StepCommands<'_, '_> {
     /// at once; where the server's step did not make it in the same tick, it is taken back, and refused until the entity is shown as
     /// the server has it ([`ChangeRefused`](crate::ChangeRefused)). See `docs/PICKUPS.md`.
     pub fn change(&mut self, by: &Networked, of: &Networked) -> bool {
-        let may = self.step.roles.get().may_change(by.owned(), of.owned());
+        let step = self.running();
+        let may = step.roles.get().may_change(by.owned(), of.owned());
         if may {
-            self.step.said.changed.push((by.owned(), of.owned()));
+            step.said.changed.push((by.owned(), of.owned()));
         }
         may
     }
@@ -255,7 +277,7 @@ impl StepCommands<'_, '_> {
     }
 
     pub(crate) fn touch_owned(&mut self, one: Owned, other: Owned) {
-        self.step.said.touched.push((one, other));
+        self.running().said.touched.push((one, other));
     }
 }
 
