@@ -26,12 +26,14 @@ impl<C: Component<Mutability = Mutable> + Blueprint> BodyComponent for C {}
 pub struct Bodies<C> {
     #[deref]
     physics: Physics,
+    /// Whether they are those of another state, which components that have not changed may not go with.
+    is_loaded: bool,
     of: PhantomData<fn(C)>,
 }
 
 impl<C> Bodies<C> {
     pub(crate) fn new(physics: Physics) -> Bodies<C> {
-        Bodies { physics, of: PhantomData }
+        Bodies { physics, is_loaded: false, of: PhantomData }
     }
 }
 
@@ -42,10 +44,12 @@ type Written<C> = (&'static Networked, &'static mut C);
 
 impl<C: BodyComponent> Bodies<C> {
     /// There is a body for each component, of its owner and by its design, and no other. Looks at what has changed since its system
-    /// has run last.
+    /// has run last, and at everything after a load.
     fn match_components(&mut self, step: &StepCommands, components: &Query<Components<C>>) {
-        let mut new = Vec::new();
-        for (of, component) in components.iter().filter(|(of, component)| of.is_changed() || component.is_changed()) {
+        let (mut new, all) = (Vec::new(), core::mem::take(&mut self.is_loaded));
+        let is_looked_at =
+            |(of, component): &(Ref<Networked>, Ref<C>)| all || of.is_changed() || component.is_changed();
+        for (of, component) in components.iter().filter(is_looked_at) {
             match (self.physics.owner(of.name()), component.body()) {
                 (None, Some(_)) => new.push((*of, C::clone(&component))),
                 (Some(_), None) => _ = self.physics.despawn(of.name()),
@@ -142,7 +146,9 @@ impl<C: BodyComponent> Column for BodyColumn<C> {
 
     fn load(&mut self, from: &Saved, world: &mut World, _: &Directory) {
         if let Some(from) = from.downcast_ref::<Physics>() {
-            world.resource_mut::<Bodies<C>>().physics.clone_from(from);
+            let mut bodies = world.resource_mut::<Bodies<C>>();
+            bodies.physics.clone_from(from);
+            bodies.is_loaded = true;
         }
     }
 

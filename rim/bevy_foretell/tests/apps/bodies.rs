@@ -9,6 +9,8 @@ use bevy_foretell::{
     Pressed, ReadInput, Simulation, State, StepCommands, move_bodies, prepare_bodies,
 };
 use bevy_transform::components::Transform;
+use foretell::world::Side;
+use foretell::{Rows, Simulate, Step, Tick, TickRate, World as _};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 use foretell_sim::harness::{FaultMix, Scenario, SyncTest};
@@ -111,6 +113,32 @@ fn bodies_that_push_each_other_come_to_the_same_bits_on_every_end() {
         assert!(bodies.iter().any(|(_, body)| body.position[0].abs() > 2.0), "they were pushed: {bodies:?}");
         assert!((0..2).all(|nth| crates(rig.player(nth)) == bodies));
     }
+}
+
+/// Where nothing moves that is not pushed.
+fn weightless() -> Physics {
+    Physics::new([0.0; 3], [ColliderBuilder::cuboid(30.0, 0.5, 30.0).translation(Vector::new(0.0, -5.0, 0.0))])
+}
+
+#[test]
+fn a_body_that_is_made_in_the_tick_after_its_component_is_made_there_after_each_load() {
+    let game = |app: &mut App| {
+        app.add_plugins(ForetellPlugin::<Push>::hz(64)).bodies::<Crate>(weightless);
+        app.add_systems(Simulation, (prepare_bodies::<Crate>, move_bodies::<Crate>, join).chain());
+    };
+    let mut world = GameWorld::<Push>::of(game);
+    let mut rows = Rows::new(&GameWorld::<Push>::rules(game).schema);
+    let mut bodies_after = |world: &mut GameWorld<Push>, tick: u32| {
+        world.step(&mut Step::new(Tick::new(tick), TickRate::hz(64), Side::Server, &[]));
+        world.publish(&mut rows);
+        world.world().resource::<Bodies<Crate>>().entities().count()
+    };
+    assert_eq!(bodies_after(&mut world, 0), 0);
+    let mut saved = Default::default();
+    world.save(&mut saved);
+    assert_eq!(bodies_after(&mut world, 1), 6);
+    world.load(&saved);
+    assert_eq!(bodies_after(&mut world, 1), 6);
 }
 
 fn world() -> GameWorld<Push> {
