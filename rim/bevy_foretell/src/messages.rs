@@ -8,7 +8,8 @@ use bevy_ecs::prelude::{Event, On, ResMut, Resource, World};
 use foretell::session::SendError;
 use foretell::{Delivery, Input, Message, PlayerId, ReceivedMessage, To};
 
-/// Sends a message: `commands.trigger(Say::to_server(Chat("hi")))`. It goes with the next frame.
+/// Sends a message: `commands.trigger(Say::to_server(Chat("hi")))`. It goes with the next frame, or is [`Unsent`] then: without a
+/// session, too.
 #[derive(Event, Clone, Debug)]
 pub struct Say<M: Send + Sync + 'static> {
     to: Option<To>,
@@ -45,17 +46,17 @@ pub struct Received<M: Send + Sync + 'static> {
     pub message: M,
 }
 
-/// Sends one message.
-type Sending<I> = Box<dyn FnOnce(&mut dyn Driver<I>, &mut World) + Send + Sync>;
+/// Sends one message, where there is a session.
+type Sending<I> = Box<dyn FnOnce(Option<End<'_, I>>, &mut World) + Send + Sync>;
 
 /// What is known of the types of messages that are told, and what waits to be sent.
 #[derive(Resource)]
-pub(crate) struct MessageTypes<I: 'static> {
+pub(crate) struct MessageTypes<I: Input + Send + Sync> {
     tell: Vec<fn(&ReceivedMessage, &mut World)>,
     waiting: Vec<Sending<I>>,
 }
 
-impl<I> Default for MessageTypes<I> {
+impl<I: Input + Send + Sync> Default for MessageTypes<I> {
     fn default() -> MessageTypes<I> {
         MessageTypes { tell: Vec::new(), waiting: Vec::new() }
     }
@@ -72,8 +73,8 @@ pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App
     }
     app.add_observer(|said: On<Say<M>>, mut types: ResMut<MessageTypes<I>>| {
         let Say { to, message } = said.event().clone();
-        types.waiting.push(Box::new(move |driver, world| {
-            if let Err(why) = send(driver, to, &message) {
+        types.waiting.push(Box::new(move |end, world| {
+            if let Err(why) = send(end, to, &message) {
                 world.trigger(Unsent { message, why });
             }
         }));
@@ -81,11 +82,11 @@ pub(crate) fn register<I: Input + Send + Sync, M: Message + Clone>(app: &mut App
 }
 
 fn send<I: Input + Send + Sync, M: Message>(
-    driver: &mut dyn Driver<I>,
+    end: Option<End<'_, I>>,
     to: Option<To>,
     message: &M,
 ) -> Result<(), SendError> {
-    match (driver.end(), to) {
+    match (end, to) {
         (Some(End::Client(client)), None) => client.send(message),
         (Some(End::Host(host)), None) => host.send(message),
         (Some(End::Host(host)), Some(to)) => host.server_mut().send(to, message),
@@ -100,10 +101,10 @@ fn tell<M: Message + Clone>(received: &ReceivedMessage, world: &mut World) {
     }
 }
 
-/// Sends what waits.
-pub(crate) fn send_waiting<I: Input + Send + Sync>(driver: &mut dyn Driver<I>, world: &mut World) {
+/// Sends what waits, where there is a session, or says that it is not sent.
+pub(crate) fn send_waiting<I: Input + Send + Sync>(mut driver: Option<&mut dyn Driver<I>>, world: &mut World) {
     for sending in core::mem::take(&mut world.resource_mut::<MessageTypes<I>>().waiting) {
-        sending(driver, world);
+        sending(driver.as_mut().and_then(|driver| driver.end()), world);
     }
 }
 

@@ -53,7 +53,9 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     if world.remove_resource::<Leave>().is_some() {
         end::<I>(world, now);
     }
-    let Some(mut engine) = world.remove_non_send::<Engine<I>>() else { return };
+    let Some(mut engine) = world.remove_non_send::<Engine<I>>() else {
+        return messages::send_waiting::<I>(None, world);
+    };
     if !matches!(engine.driver.end(), Some(End::Server(_))) {
         world.run_schedule(ReadInput);
     }
@@ -69,7 +71,7 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
 /// One update of it; why the client is refused, if it is.
 fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now: Instant) -> Option<String> {
     let Engine { driver, game } = engine;
-    messages::send_waiting(&mut **driver, world);
+    messages::send_waiting(Some(&mut **driver), world);
     let input = world.resource::<Pressed<I>>().0;
     let frame = game.lent(world, |game| driver.update(now, game, input));
     if frame.ticks > 0 {

@@ -11,6 +11,7 @@ use bevy_foretell::{
     Simulated, Simulation, StepCommands, StepMessages, Unsent,
 };
 use bevy_foretell::{ForetellApp, State};
+use bevy_time::TimePlugin;
 use foretell::session::server::ServerEvent;
 use foretell::{Interest, Start, To, Visibility};
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,19 @@ fn messages_are_told_to_whom_they_are_sent_and_what_can_not_be_sent_is_said() {
     assert_eq!(rig.player(0).world().resource::<Heard>().0, [(PlayerId::SERVER, "welcome".to_owned())]);
     let heard: Vec<_> = rig.player(1).world().resource::<Heard>().0.iter().map(|(_, text)| text.clone()).collect();
     assert_eq!(heard, ["unsent", "welcome"]);
+}
+
+#[test]
+fn what_is_said_without_a_session_is_unsent_at_once_and_not_kept_for_one() {
+    let mut app = App::new();
+    app.add_plugins(TimePlugin);
+    talkative(&mut app);
+    app.world_mut().trigger(Say::to_server(Chat("hello".into())));
+    app.update();
+    assert_eq!(app.world().resource::<Heard>().0, [(PlayerId::SERVER, "unsent".to_owned())]);
+    app.insert_resource(Play::Alone);
+    (0..3).for_each(|_| app.update());
+    assert_eq!(app.world().resource::<Heard>().0.len(), 1);
 }
 
 #[test]
