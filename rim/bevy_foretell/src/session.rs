@@ -17,8 +17,8 @@ use bevy_time::{Real, Time};
 use foretell::session::client::ClientStats;
 use foretell::{ClientState, Frame, Input, Instant, PlayerId};
 
-/// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins. The end of the program
-/// ([`AppExit`]) does so by itself.
+/// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins, with a
+/// [`Play`] that is inserted later or at once. The end of the program ([`AppExit`]) does so by itself.
 #[derive(Resource, Debug)]
 pub struct Leave;
 
@@ -46,12 +46,12 @@ struct Engine<I: Input + Send + Sync> {
 /// Runs the session of this program for a frame. While it does, the game has Bevy's world and Bevy an empty one.
 pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
     let now = now(world);
+    if world.remove_resource::<Leave>().is_some() {
+        end::<I>(world, now);
+    }
     if let Some(play) = world.remove_resource::<Play>() {
         end::<I>(world, now);
         begin::<I>(world, play, now);
-    }
-    if world.remove_resource::<Leave>().is_some() {
-        end::<I>(world, now);
     }
     let Some(mut engine) = world.remove_non_send::<Engine<I>>() else {
         return messages::send_waiting::<I>(None, world);

@@ -185,6 +185,15 @@ fn who_leaves_is_offline_and_what_was_theirs_goes_everywhere() {
 }
 
 #[test]
+fn who_leaves_and_plays_again_in_one_frame_plays() {
+    let mut rig = playing(cubes::game);
+    rig.player(0).insert_resource(Leave).insert_resource(Play::ByHand(Start::Client { nonce: 77 }));
+    rig.run(200);
+    assert_eq!(**rig.player(0).world().resource::<bevy_state::prelude::State<Connection>>(), Connection::Playing);
+    assert_eq!((cubes(rig.player(0)).len(), cubes(rig.server()).len()), (2, 2));
+}
+
+#[test]
 fn a_host_plays_with_those_who_join_and_who_is_alone_plays_too() {
     let mut rig = Rig::hosted(cubes::game, 1, 3, link(40, 0.0));
     rig.run(400);
