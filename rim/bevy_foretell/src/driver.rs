@@ -61,8 +61,8 @@ pub(crate) trait Network<I: Input + Send + Sync>: Sized {
     fn take_in(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, world: &mut World);
     /// Sends what is to be sent, and takes it out.
     fn send(&mut self, now: Instant, session: &mut Session<GameWorld<I>>, outbox: &mut Outbox, world: &mut World);
-    /// Closes, when the last of it has been sent.
-    fn close(self) {}
+    /// Closes, when the last of it has been sent. What it has put into the world it takes out.
+    fn close(self, _world: &mut World) {}
 }
 
 /// A session, and the network that it is over.
@@ -106,7 +106,7 @@ impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
     fn leave(mut self: Box<Self>, now: Instant, game: &mut GameWorld<I>) {
         (0..GOOD_BYES).for_each(|_| self.session.leave(&mut self.outbox));
         self.network.send(self.network.now(now), &mut self.session, &mut self.outbox, game.world());
-        self.network.close();
+        self.network.close(game.world());
     }
 }
 

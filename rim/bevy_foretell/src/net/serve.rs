@@ -36,7 +36,7 @@ impl Serve {
 /// Where pages are served from whose games join a server in development.
 const PAGE: &str = "http://localhost:8000";
 
-/// Where the server of this program is reached.
+/// Where the server of this program is reached, while there is one.
 #[derive(Resource, Clone, Debug)]
 pub struct Serving {
     address: SocketAddr,
@@ -115,8 +115,9 @@ impl<I: Input + Send + Sync> Network<I> for Port {
         outbox.clear();
     }
 
-    fn close(self) {
+    fn close(self, world: &mut World) {
         let Port { mut gateway, background } = self;
+        world.remove_resource::<Serving>();
         gateway.begin_to_drain(gateway.clock().now(), Duration::ZERO);
         background.finish(gateway.close());
     }

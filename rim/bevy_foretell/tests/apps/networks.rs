@@ -64,6 +64,16 @@ fn a_server_and_players_of_it_meet_over_sockets_and_one_leaves() {
 }
 
 #[test]
+fn who_serves_no_more_has_no_address() {
+    let mut server = app(Play::Serve(serve()));
+    server.update();
+    assert!(server.world().contains_resource::<Serving>());
+    server.insert_resource(Play::Alone);
+    server.update();
+    assert!(!server.world().contains_resource::<Serving>());
+}
+
+#[test]
 fn a_host_plays_with_a_guest_over_sockets() {
     let mut host = app(Play::Host(serve()));
     host.update();
