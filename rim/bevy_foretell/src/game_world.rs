@@ -199,7 +199,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         current.look_back(step, rewound_for);
         self.assign_roles(step);
         let mut directory = self.ecs.resource_mut::<Directory>();
-        directory.newest = directory.newest.max(step.tick());
+        // No rollback goes back so far: it is a session that begins anew.
+        let is_anew = step.tick().get().saturating_add(self.horizon_ticks) < directory.newest.get();
+        directory.newest = if is_anew { step.tick() } else { directory.newest.max(step.tick()) };
     }
 
     /// Runs the step twice, the second time as one that runs again, with entities in another order, and goes back to where it was.
@@ -248,7 +250,9 @@ impl<I: Input + Send + Sync> GameWorld<I> {
         let newest = self.ecs.resource::<Directory>().newest.get();
         let before = newest.saturating_add(1).saturating_sub(self.horizon_ticks);
         let queries = &mut self.queries;
-        let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| gone.since.get() < before);
+        // What went in a session before this one does not come back either.
+        let may_come_back = before..=newest;
+        let gone = queries.gone.iter(&self.ecs).filter(|(_, gone)| !may_come_back.contains(&gone.since.get()));
         let gone: Vec<_> = gone.map(|(id, _)| id).collect();
         // Others the game has despawned itself, and their names are left.
         let names = self.ecs.resource::<Directory>().len();

@@ -6,6 +6,7 @@ use bevy_ecs::system::RunSystemOnce;
 use bevy_foretell::{GameWorld, Gone, NetEntity, Networked, PlayerId, StepCommands};
 use foretell::world::Side;
 use foretell::{InputStatus, Newcomer, PlayerInput, Rows, Simulate, Step, Tick, TickRate, World as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A world that is stepped by hand, as the client of a player is who is alone.
 struct Alone {
@@ -148,6 +149,36 @@ fn what_is_despawned_keeps_its_id_while_it_may_come_back_and_is_gone_for_good_th
     assert!(alone.game.world().get_entity(there[0].1).is_ok(), "two seconds and two ticks have not passed");
     alone.steps(2, NOTHING);
     assert!(alone.game.world().get_entity(there[0].1).is_err());
+}
+
+#[test]
+fn what_went_in_a_session_before_one_that_begins_anew_is_gone_for_good() {
+    let mut alone = Alone::new();
+    alone.tick = Tick::new(100_000);
+    alone.step(SHOOT);
+    let former = alone.shots();
+    alone.steps(30, NOTHING);
+    alone.tick = Tick::new(1);
+    alone.step(SHOOT);
+    let there = alone.shots();
+    alone.steps(30, NOTHING);
+    assert!(alone.game.world().get_entity(former[0].1).is_err());
+    assert!(alone.game.world().get_entity(there[0].1).is_ok(), "this one may come back");
+    alone.steps(131, NOTHING);
+    assert!(alone.game.world().get_entity(there[0].1).is_err());
+}
+
+#[test]
+fn who_says_something_of_a_step_outside_of_one_is_told_where_to_say_it() {
+    for game in [game, cubes::checked_game] {
+        let mut alone = Alone::of(game);
+        alone.step(NOTHING);
+        let world = alone.game.world();
+        let spawn = || world.run_system_once(|mut step: StepCommands| _ = step.spawn(ME, Shot::default()));
+        let said = catch_unwind(AssertUnwindSafe(spawn)).expect_err("there is no step");
+        let said = said.downcast_ref::<&str>().expect("it is said in words");
+        assert!(said.contains("StepCommands is for systems in Simulation"), "{said}");
+    }
 }
 
 #[derive(Component)]
