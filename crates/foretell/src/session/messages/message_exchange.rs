@@ -134,6 +134,11 @@ impl MessageExchange {
         Ok(())
     }
 
+    /// Nothing is sent for a while: what need not come is not sent any more.
+    pub(crate) fn drop_unreliable(&mut self) {
+        self.outgoing.drop_unreliable();
+    }
+
     /// On a server: a client speaks whose session began in this tick. Whether what it is told is to begin anew, as another session of
     /// it was told before.
     pub(crate) fn is_of_another(&self, opening: u32) -> bool {

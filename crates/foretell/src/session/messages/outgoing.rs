@@ -85,6 +85,11 @@ impl Outgoing {
         Ok(())
     }
 
+    /// Nothing is sent for a while: what need not come is not sent any more.
+    pub(super) fn drop_unreliable(&mut self) {
+        self.waiting_bytes -= self.channels.iter_mut().map(OutgoingChannel::drop_unreliable).sum::<usize>();
+    }
+
     /// Whether anything is to be sent now.
     pub(super) fn has_next(&mut self) -> bool {
         self.channels.iter_mut().enumerate().any(|(kind, channel)| channel.next_fragment(kind).is_some())

@@ -63,7 +63,7 @@ impl OutgoingChannel {
             _ => usize::MAX,
         };
         while self.queue.len() > kept_max {
-            dropped += self.drop_oldest();
+            dropped += self.drop_at(usize::from(self.is_begun_large()));
         }
         let count = fragments_of(bytes.len());
         let fragments = alloc::vec![Fate::Waiting; count];
@@ -95,17 +95,25 @@ impl OutgoingChannel {
         self.queue.front().is_some_and(|first| first.is_begun && first.is_large())
     }
 
-    /// The oldest but for one that goes on. Returns how many bytes it has. Where none of it was sent the others take its number: to the
-    /// other end those that are sent follow each other, however many are not.
-    fn drop_oldest(&mut self) -> usize {
-        let at = usize::from(self.is_begun_large());
-        let Some(oldest) = self.queue.remove(at) else { return 0 };
-        if !oldest.is_begun {
+    /// Returns how many bytes it has. Where none of it was sent the later ones take its number: to the other end those that are sent
+    /// follow each other, however many are not.
+    fn drop_at(&mut self, at: usize) -> usize {
+        let Some(dropped) = self.queue.remove(at) else { return 0 };
+        if !dropped.is_begun {
             let later = self.queue.iter_mut().skip(at);
             later.for_each(|unsent| unsent.number = unsent.number.wrapping_sub(1));
             self.next = self.next.wrapping_sub(1);
         }
-        oldest.bytes.len()
+        dropped.bytes.len()
+    }
+
+    /// What need not come and waits would be old by the time that it is sent. Returns how many bytes it has.
+    pub(super) fn drop_unreliable(&mut self) -> usize {
+        let mut dropped = 0;
+        while self.delivery == Delivery::Unreliable && !self.queue.is_empty() {
+            dropped += self.drop_at(0);
+        }
+        dropped
     }
 
     /// The fragment that is to be sent next, of this kind, and its message. Of those that take more than one fragment no second is begun

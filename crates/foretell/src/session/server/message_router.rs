@@ -104,7 +104,6 @@ fn push<I: Input>(
         if place.is_local() {
             peer.messages.push_here(of, bytes)
         } else if place.is_lost() && of.delivery() == Delivery::Unreliable {
-            // It would be old by the time that they are back.
             Ok(())
         } else {
             peer.messages.push(kind, bytes.clone(), &settings.config)

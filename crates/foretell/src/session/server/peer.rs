@@ -127,6 +127,12 @@ impl<I: Copy + Default> Peer<I> {
         judged.rewind
     }
 
+    /// The player is lost.
+    pub fn note_lost(&mut self) {
+        self.counters.note_lost();
+        self.messages.note_lost();
+    }
+
     /// The ticks before `first` will never be simulated.
     pub fn skip_to(&mut self, first: Tick) {
         if self.spectates() {

@@ -75,6 +75,11 @@ impl PeerMessages {
         self.exchange.under_way()
     }
 
+    /// The player is lost: they are told nothing, and what need not come would be old by the time that they are back.
+    pub fn note_lost(&mut self) {
+        self.exchange.drop_unreliable();
+    }
+
     /// The client has a datagram that was sent then, of messages or not.
     pub fn note_reached(&mut self, sent: Instant) {
         self.exchange.note_reached(sent);

@@ -53,7 +53,7 @@ impl<I: Input> RosterDispatch<'_, I> {
                     has_returned.then_some(ServerEvent::Rejoined(player))
                 }
                 RosterChange::Lost(player) => {
-                    self.change_peer(player, |peer| peer.counters.note_lost());
+                    self.change_peer(player, Peer::note_lost);
                     Some(ServerEvent::Lost(player))
                 }
                 RosterChange::Returned(player) => {
