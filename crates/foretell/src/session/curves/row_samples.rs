@@ -11,10 +11,11 @@ use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
 
-/// Nothing that is told without a velocity is faster, in m/s, as long as nothing else is known of it.
-const FASTEST: f64 = 200.0;
-/// As fast as this something may have been in between that rests before and after, in m/s.
-const STARTS: f64 = 16.0;
+/// So many of the distances from which a correction snaps nothing goes in a second that is told without a velocity, as long as nothing
+/// else is known of it: 200 m by default.
+const FASTEST: f64 = 100.0;
+/// So many something may go in between that rests before and after: 16 m by default.
+const STARTS: f64 = 8.0;
 
 /// A row in a state: its tick, and its words.
 pub(crate) type Sample<'a> = (Tick, &'a [u32]);
@@ -101,10 +102,10 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
-    /// there is one between the middle states; it is as in the first until it is there.
-    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema) -> bool {
+    /// there is one between the middle states; it is as in the first until it is there. What is far is what is far for a correction.
+    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, correction: &Correction) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
-        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from));
+        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, correction));
         if before {
             self.of[0] = None;
         }
@@ -117,12 +118,12 @@ impl<'a> RowSamples<'a> {
     /// Whether the way from a state to the next is none that it goes, but a jump: so far as a correction would snap, and farther than at
     /// any speed that it has in them and beside them. `false` where one is not there.
     #[inline]
-    fn jumps(&self, position: Moving<'_>, from: usize) -> bool {
+    fn jumps(&self, position: Moving<'_>, from: usize, correction: &Correction) -> bool {
         if self.of[from].is_none() || self.of[from + 1].is_none() {
             return false;
         }
-        let (way, gap, snaps) = (length(self.way(position, from)), self.gap(from), Correction::default());
-        if way < snaps.snap_m {
+        let (way, snap_m) = (length(self.way(position, from)), correction.snap_m);
+        if way < snap_m {
             return false;
         }
         let told = |at: usize| self.told_velocity(position, at).map(length);
@@ -131,9 +132,9 @@ impl<'a> RowSamples<'a> {
             gap.map(|gap| length(self.way(position, from)) / gap)
         };
         let speeds = [told(from), told(from + 1), from.checked_sub(1).and_then(beside), beside(from + 1)];
-        let known = speeds.into_iter().flatten().reduce(f64::max);
-        let goes = known.map_or(FASTEST * gap, |speed| snaps.snaps_from(speed).max(1.5 * speed * gap));
-        way > goes.max(STARTS * gap)
+        let (known, gap) = (speeds.into_iter().flatten().reduce(f64::max), self.gap(from));
+        let goes = known.map_or(FASTEST * snap_m * gap, |speed| correction.snaps_from(speed).max(1.5 * speed * gap));
+        way > goes.max(STARTS * snap_m * gap)
     }
 
     /// How long after the second state the point is.

@@ -3,6 +3,7 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
+use crate::motion::Correction;
 use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
@@ -44,6 +45,8 @@ pub(crate) struct PlayoutSamples<'a> {
     known: KnownIn,
     points: Points,
     pace: Pace,
+    /// How far is far.
+    correction: Correction,
 }
 
 impl<'a> PlayoutSamples<'a> {
@@ -53,10 +56,11 @@ impl<'a> PlayoutSamples<'a> {
         schema: &'a Schema,
         points: Points,
         pace: Pace,
+        correction: Correction,
     ) -> Option<PlayoutSamples<'a>> {
         let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
         let known = KnownIn { update: tracks.update(), newest };
-        Some(PlayoutSamples { tracks, schema, known, points, pace })
+        Some(PlayoutSamples { tracks, schema, known, points, pace, correction })
     }
 
     /// The same as they were `seen`, at other points.
@@ -90,6 +94,7 @@ impl<'a> PlayoutSamples<'a> {
             schema,
             look,
             interval,
+            correction: self.correction,
             nth: 0,
             samples: RowSamples { of: [None; 4], rests: false, at, rate },
             front: self.points.front,
@@ -150,6 +155,7 @@ pub(crate) struct ComponentSamples<'a> {
     look: Look,
     /// How many ticks it is from one snapshot to the next.
     interval: u32,
+    correction: Correction,
     front: TickTime,
     /// Which row was looked at last.
     nth: usize,
@@ -240,7 +246,7 @@ impl<'a> ComponentSamples<'a> {
             return self.draw_ahead(drawing, into);
         }
         let samples = &mut self.samples;
-        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema) {
+        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema, &self.correction) {
             let (_, words) = samples.before();
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());
@@ -339,8 +345,8 @@ mod tests {
         let cursor = TickTime::ticks(cursor);
         let known = KnownIn { update: tracks.update(), newest: Tick::new(30) };
         let points = Points { now: Instant::ZERO, cursor, front: cursor };
-        let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-        let samples = PlayoutSamples { tracks: &tracks, schema: &schema, known, points, pace };
+        let (pace, correction) = (Pace { rate: TickRate::hz(64), interval: 1 }, Correction::default());
+        let samples = PlayoutSamples { tracks: &tracks, schema: &schema, known, points, pace, correction };
         let mut of = samples.component(component);
         let words = of.seek(0)?.row.words[0];
         Some((of.samples.before().0.get(), words))
@@ -362,8 +368,10 @@ mod tests {
         let is_as_it_was = |tracks: &Tracks, component, seen: Seen, cursor: f64| {
             let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
             let points = Points { now: Instant::ZERO, cursor, front: cursor };
-            let pace = Pace { rate: TickRate::hz(64), interval: 1 };
-            PlayoutSamples { tracks, schema: &schema, known, points, pace }.component(component).is_as_it_was(seen)
+            let (pace, correction) = (Pace { rate: TickRate::hz(64), interval: 1 }, Correction::default());
+            PlayoutSamples { tracks, schema: &schema, known, points, pace, correction }
+                .component(component)
+                .is_as_it_was(seen)
         };
         let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
         let seen = Seen { known, cursor: TickTime::ticks(3.0), interval: 1 };

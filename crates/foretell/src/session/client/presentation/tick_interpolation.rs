@@ -1,12 +1,12 @@
 //! The last two states of what is simulated here: where between them, or ahead of them, it is shown (R23, R24).
 
 use super::views::{RestOfStates, Views};
-use crate::motion::{Pose, VisualOffset};
+use crate::motion::{Correction, Pose, VisualOffset};
 use crate::session::client::config::Show;
 use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, RowSamples, ahead, blend, placed_row};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentSchema, Entity, ROW_WORDS_MAX, Row, Rows, Schema};
+use crate::world::{ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
 
 /// At which instant what is simulated here is shown.
 pub(super) struct TickInterpolation<'a> {
@@ -18,6 +18,8 @@ pub(super) struct TickInterpolation<'a> {
     pub at: TickTime,
     pub show: Show,
     pub rate: TickRate,
+    /// How far is far.
+    pub correction: Correction,
 }
 
 impl TickInterpolation<'_> {
@@ -37,10 +39,14 @@ impl TickInterpolation<'_> {
         }
     }
 
-    /// Whether a row is a teleport away from where it was in the state before.
+    /// Whether a row is a teleport away from where it was in the state before. Where no velocity is told, a tick alone does not say how
+    /// fast it is.
     fn jumps(&self, component: &ComponentSchema, [before, words]: [&[u32]; 2]) -> bool {
+        if component.field(Meaning::Velocity, words).is_none() {
+            return false;
+        }
         let of = [None, Some((self.present.back(1).unwrap_or_default(), before)), Some((self.present, words)), None];
-        RowSamples { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component)
+        RowSamples { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component, &self.correction)
     }
 }
 
@@ -87,7 +93,7 @@ impl<'a> StatePair<'a> {
 
     fn between(&self, at: TickTime) -> TickInterpolation<'a> {
         let StatePair { schema, rate, present, before, show, .. } = *self;
-        TickInterpolation { schema, present, before, at, show, rate }
+        TickInterpolation { schema, present, before, at, show, rate, correction: Correction::default() }
     }
 }
 
@@ -118,7 +124,8 @@ mod tests {
         });
         let at = TickTime::ticks(8.0 + passed);
         let (present, rate, show) = (Tick::new(9), TickRate::hz(64), Show::Between);
-        let between = TickInterpolation { schema: &schema, present, before: Some(&before), at, show, rate };
+        let correction = Correction::default();
+        let between = TickInterpolation { schema: &schema, present, before: Some(&before), at, show, rate, correction };
         let mut into = [0; ROW_WORDS_MAX];
         between.draw(newest.of(entity).next().expect("it is there"), &mut into);
         [into[0], into[2]].map(f32::from_bits)

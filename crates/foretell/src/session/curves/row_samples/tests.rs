@@ -100,7 +100,7 @@ fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
 /// Which of these states, and whether the point is on no way, where there are jumps.
 fn cut(kind: &ComponentSchema, rows: &[Option<Vec<u32>>; 4]) -> ([bool; 4], bool) {
     let mut samples = samples(rows, 14.0);
-    let is_jump = samples.cut_at_jumps(kind);
+    let is_jump = samples.cut_at_jumps(kind, &Correction::default());
     (samples.of.map(|of| of.is_some()), is_jump)
 }
 
@@ -132,4 +132,16 @@ fn a_teleport_of_what_has_no_velocity_is_known_by_the_ways_beside_it_or_as_nothi
     assert_eq!(of([None, Some(0.0), Some(10.0), None]), ([false, true, true, false], false), "160 m/s");
     // It does not go on at the speed of a teleport.
     assert_eq!(of([Some(0.0), Some(50.0), None, None]), ([false, true, false, false], false));
+}
+
+#[test]
+fn where_lengths_are_pixels_what_is_far_is_what_the_game_says() {
+    let kind = kind(&[(column::<f32>(), Meaning::Position)]);
+    let is_jump = |to: f32, snap_m: f64| {
+        let rows = [0.0, 0.0, to, to].map(|place| Some(row(&[place])));
+        samples(&rows, 14.0).cut_at_jumps(&kind, &Correction { snap_m, ..Correction::default() })
+    };
+    assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 2.0)), [true; 3]);
+    assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 60.0)), [false, false, true]);
+    assert!(!is_jump(500.0, f64::INFINITY));
 }
