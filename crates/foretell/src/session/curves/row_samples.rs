@@ -102,7 +102,8 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
-    /// there is one between the middle states; it is as in the first until it is there. What is far is what is far for a correction.
+    /// there is one between the middle states; it is as in the first until it is there. What is far
+    /// is what is far for a correction, but no less than that by default, as a way between two states is none of an error.
     pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, correction: &Correction) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
         let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, correction));
@@ -122,7 +123,8 @@ impl<'a> RowSamples<'a> {
         if self.of[from].is_none() || self.of[from + 1].is_none() {
             return false;
         }
-        let (way, snap_m) = (length(self.way(position, from)), correction.snap_m);
+        let far = Correction::default();
+        let (way, snap_m) = (length(self.way(position, from)), correction.snap_m.max(far.snap_m));
         if way < snap_m {
             return false;
         }
@@ -133,7 +135,8 @@ impl<'a> RowSamples<'a> {
         };
         let speeds = [told(from), told(from + 1), from.checked_sub(1).and_then(beside), beside(from + 1)];
         let (known, gap) = (speeds.into_iter().flatten().reduce(f64::max), self.gap(from));
-        let goes = known.map_or(FASTEST * snap_m * gap, |speed| correction.snaps_from(speed).max(1.5 * speed * gap));
+        let goes =
+            known.map_or(FASTEST * snap_m * gap, |speed| snap_m.max(far.snaps_from(speed)).max(1.5 * speed * gap));
         way > goes.max(STARTS * snap_m * gap)
     }
 

@@ -293,7 +293,9 @@ impl<'a> ComponentSamples<'a> {
     /// The newest state in which the row was told that was looked at last, and the one before it.
     fn told(&self) -> Option<RowSamples<'a>> {
         let [earlier, newest] = self.tracks.newest(self.component, self.nth, &self.look)?;
-        Some(RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples })
+        let mut told = RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples };
+        told.cut_at_jumps(self.schema, &self.correction);
+        Some(told)
     }
 
     /// Where the entity was in that state whose row was looked at last, and how fast.

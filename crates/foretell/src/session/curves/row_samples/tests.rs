@@ -144,4 +144,5 @@ fn where_lengths_are_pixels_what_is_far_is_what_the_game_says() {
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 2.0)), [true; 3]);
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 60.0)), [false, false, true]);
     assert!(!is_jump(500.0, f64::INFINITY));
+    assert_eq!([0.0, 0.2].map(|snap_m| is_jump(1.5, snap_m)), [false; 2], "who snaps always walks all the same");
 }
