@@ -13,6 +13,7 @@ use crate::wire::Malformed;
 use crate::world::{Messages, PlayerId, ReceivedMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// The least rate for messages upwards, in bytes per second, even when much is under way.
 const LEAST: u32 = 1000;
@@ -21,15 +22,15 @@ const LEAST: u32 = 1000;
 pub(super) struct ClientMessages {
     exchange: MessageExchange,
     allowance: SendAllowance,
-    /// In which tick something was sent last.
-    sent_in: Option<Tick>,
+    /// In which tick something was sent last, and when.
+    sent: Option<(Tick, Instant)>,
 }
 
 impl ClientMessages {
     /// Of a session that begins in this tick.
     pub(super) fn new(messages: &Messages, begins: Tick) -> ClientMessages {
         let exchange = MessageExchange::of_client(messages, begins.get());
-        ClientMessages { exchange, allowance: SendAllowance::new(), sent_in: None }
+        ClientMessages { exchange, allowance: SendAllowance::new(), sent: None }
     }
 
     pub(super) fn stats(&self) -> MessageStats {
@@ -76,8 +77,9 @@ impl ClientMessages {
     /// many bytes those are.
     pub(super) fn send(&mut self, moment: Moment<'_>, ticket: u8, outbox: &mut Outbox) -> u64 {
         let Moment { now, at, settings } = moment;
-        let tick = at.tick();
-        if self.sent_in == Some(tick) {
+        let (tick, tick_length) = (at.tick(), Duration::from_secs_f64(settings.rules.tick_rate.seconds()));
+        // A clock that waits for the server's stays in a tick for longer.
+        if self.sent.is_some_and(|(in_tick, sent)| in_tick == tick && now.since(sent) < tick_length) {
             return 0;
         }
         let ClientMessages { exchange, allowance, .. } = self;
@@ -87,7 +89,7 @@ impl ClientMessages {
         let sending = Sending { now, peer: PeerId::default(), ticket, kinds, before_a_state: false };
         let bytes = exchange.send(sending, allowance, outbox);
         if bytes > 0 {
-            self.sent_in = Some(tick);
+            self.sent = Some((tick, now));
         }
         bytes
     }

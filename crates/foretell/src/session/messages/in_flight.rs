@@ -107,24 +107,26 @@ impl InFlight {
 
     /// Calls `lost` with each fragment of what is taken to be lost. That is what was sent before something that the other end has, if it
     /// should have said so by now; and all, if nothing was heard for so long: where other messages come, the next word says of it too,
-    /// though one may be lost itself.
-    pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(FragmentName)) {
+    /// though one may be lost itself. Returns how many the link has lost, as far as that is known.
+    pub(super) fn expire(&mut self, now: Instant, mut lost: impl FnMut(FragmentName)) -> Fates {
+        let mut fates = Fates::default();
         let (reached, waits) = (self.reached, self.waits().min(WAITS_FIRST));
         let is_overtaken = |sent: &mut Sent| sent.at + GRACE < reached && now.since(sent.at) > waits;
         while let Some(sent) = self.sent.pop_front_if(is_overtaken) {
-            self.unheard = 0;
+            (self.unheard, fates.lost) = (0, fates.lost + 1);
             self.give_up(sent, &mut lost);
         }
         // It may take much longer than it did, for good: then what was learned says nothing.
         let waits = if self.unheard < DOUBLED_MAX { self.waits() } else { self.waits().max(WAITS_FIRST) };
         let timeout = waits * (1 << self.unheard.min(DOUBLED_MAX));
         if self.sent.front().is_none_or(|first| now.since(first.at.max(self.heard)) <= timeout) {
-            return;
+            return fates;
         }
         self.unheard += 1;
         while let Some(sent) = self.sent.pop_front_if(|sent| now.since(sent.at) > timeout) {
             self.give_up(sent, &mut lost);
         }
+        fates
     }
 
     fn give_up(&mut self, sent: Sent, lost: &mut impl FnMut(FragmentName)) {

@@ -217,10 +217,13 @@ impl MessageExchange {
         let now = sending.now;
         let Some(opening) = self.opening else { return 0 };
         let MessageExchange { in_flight, outgoing, stats, .. } = self;
-        in_flight.expire(now, |fragment| {
+        let fates = in_flight.expire(now, |fragment| {
             stats.repeated += 1;
             outgoing.settle(fragment, false);
         });
+        if fates.lost > 0 {
+            allowance.note(fates, now);
+        }
         let mut sent = 0;
         while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages(sending.before_a_state)
         {

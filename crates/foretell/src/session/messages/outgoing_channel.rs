@@ -47,23 +47,28 @@ pub(super) struct OutgoingChannel {
     delivery: Delivery,
     next: u16,
     queue: VecDeque<Unsent>,
+    /// Whether of the newest ones that take several fragments one was given up when a part of it was sent, and none has come since.
+    has_given_up: bool,
 }
 
 impl OutgoingChannel {
     pub(super) fn new(delivery: Delivery) -> OutgoingChannel {
-        OutgoingChannel { delivery, next: 0, queue: VecDeque::new() }
+        OutgoingChannel { delivery, next: 0, queue: VecDeque::new(), has_given_up: false }
     }
 
     /// One more is to be sent. Returns how many bytes of others are not, because of it.
     pub(super) fn push(&mut self, bytes: Arc<[u8]>) -> usize {
         let mut dropped = 0;
         let kept_max = match self.delivery {
-            Delivery::Newest => usize::from(self.is_begun_large()),
+            Delivery::Newest if self.has_given_up => usize::from(self.is_begun_large()),
+            Delivery::Newest => 0,
             Delivery::Unreliable => UNRELIABLE_MAX - 1,
             _ => usize::MAX,
         };
         while self.queue.len() > kept_max {
-            dropped += self.drop_at(usize::from(self.is_begun_large()));
+            let goes_on = kept_max > 0 && self.is_begun_large();
+            self.has_given_up |= self.is_begun_large() && !goes_on;
+            dropped += self.drop_at(usize::from(goes_on));
         }
         let count = fragments_of(bytes.len());
         let fragments = alloc::vec![Fate::Waiting; count];
@@ -89,8 +94,8 @@ impl OutgoingChannel {
         !matches!(self.delivery, Delivery::Newest | Delivery::Unreliable)
     }
 
-    /// Whether the first takes several fragments, of which some were sent. It goes on, whatever comes after it: else where there is more
-    /// than fits each would take the place of one of which a part is there, and none ever come.
+    /// Whether the first takes several fragments, of which some were sent. It goes on, whatever comes after it, where one before it
+    /// did not: else where there is more than fits each would take the place of one of which a part is there, and none ever come.
     fn is_begun_large(&self) -> bool {
         self.queue.front().is_some_and(|first| first.is_begun && first.is_large())
     }
@@ -153,6 +158,7 @@ impl OutgoingChannel {
         let lost = if self.delivery == Delivery::Unreliable { Fate::UnderWay } else { Fate::Waiting };
         self.set(name, if has_come { Fate::Come } else { lost });
         let Some(at) = self.position(name.number).filter(|at| self.queue[*at].left == 0) else { return 0 };
+        self.has_given_up &= !self.queue[at].is_large();
         self.queue.remove(at).map_or(0, |done| done.bytes.len())
     }
 

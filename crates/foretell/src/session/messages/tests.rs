@@ -329,9 +329,9 @@ fn large_messages_come_though_there_are_always_newer_ones_than_fit() {
             sent = pair.ends[0].sent;
         }
     }
-    // Of each kind there is room for about ten in a second.
+    // Of each kind there is room for about ten in a second; of what is newest every second one that is begun is given up.
     let [_, _, newest, unreliable] = &pair.ends[1].come;
-    assert!(newest.len() > 40, "{newest:?}");
+    assert!(newest.len() > 30, "{newest:?}");
     assert!(unreliable.len() > 40, "{unreliable:?}");
     assert!(newest.last() > Some(&(sent[2] - 12)), "{newest:?} of {sent:?}");
 }
