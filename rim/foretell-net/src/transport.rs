@@ -174,7 +174,7 @@ impl Quota {
     /// From a client, which sends one of inputs in each tick, and messages once: what comes beyond that is not worth the CPU time of a
     /// tick. What a stall has heaped up is, as far as the session catches up with it, which is 8 ticks.
     #[cfg(any(not(target_arch = "wasm32"), test))]
-    pub(crate) const FROM_CLIENT: Quota = Quota { at_once: 16, per_drain: 4 };
+    pub(crate) const FROM_CLIENT: Quota = Quota { at_once: 16, per_drain: 3 };
 }
 
 /// How many messages wait at most; a second or two of them.
@@ -287,7 +287,7 @@ mod tests {
         };
         assert_eq!(taken(200), (184..200).collect::<Vec<_>>(), "the newest");
         for _ in 0..10 {
-            assert_eq!(taken(200), [196, 197, 198, 199]);
+            assert_eq!(taken(200), [197, 198, 199]);
         }
         for _ in 0..100 {
             assert_eq!(taken(3), [0, 1, 2], "who sends inputs and two of messages per tick is always heard");

@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use url::Url;
 use wtransport::config::{DnsLookupFuture, DnsResolver};
@@ -19,8 +20,8 @@ use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
 use wtransport::tls::{Sha256Digest, build_native_cert_store, rustls};
 use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
 
-/// So long the first address of a server is tried alone.
-const HEAD_START: Duration = Duration::from_millis(250);
+/// So long the first address of a server is tried alone: a handshake over most links takes less.
+const HEAD_START: Duration = Duration::from_secs(1);
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
 pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
@@ -69,12 +70,21 @@ pub(crate) async fn reach_by_webtransport(target: &Target, clock: Clock) -> Resu
 
 /// Tries the first address of each family, as a network may carry one of them alone.
 async fn reach_at_one_of(target: &Target, addresses: &[SocketAddr], clock: Clock) -> Result<Reached, ConnectError> {
+    at_one_of(addresses, |address| reach_at(target, address, clock)).await
+}
+
+/// What comes of a first of the addresses of either family: what soonest does.
+async fn at_one_of<T, E, Tried>(addresses: &[SocketAddr], each: impl Fn(SocketAddr) -> Tried) -> Result<T, E>
+where
+    Tried: Future<Output = Result<T, E>>,
+{
     let families = [addresses[0].is_ipv6(), addresses[0].is_ipv4()];
     let tried = families.map(|is_ipv6| addresses.iter().find(|address| address.is_ipv6() == is_ipv6));
     let tries = tried.into_iter().flatten().zip([Duration::ZERO, HEAD_START]).map(|(address, wait)| {
+        let tried = each(*address);
         Box::pin(async move {
             sleep(wait).await;
-            reach_at(target, *address, clock).await
+            tried.await
         })
     });
     Ok(select_ok(tries).await?.0)
@@ -104,7 +114,8 @@ impl Reached {
 pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock) -> Result<Joined, ConnectError> {
     let url = parse(target)?;
     let addresses = resolve(&url).await?;
-    let mut socket = socket::open(&addresses, &url, tls(target)).await.map_err(unreached)?;
+    let stream = at_one_of(&addresses, TcpStream::connect).await.map_err(unreached)?;
+    let mut socket = socket::open(stream, &url, tls(target)).await.map_err(unreached)?;
     socket::write_control(&mut socket, request).await;
     let answer = socket::read_control(&mut socket).await;
     let (session, ticket) = read_answer(answer.as_deref())?;

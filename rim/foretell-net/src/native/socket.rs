@@ -12,7 +12,6 @@ use foretell::session::DATAGRAM_MAX;
 use futures_util::stream::SplitStream;
 use futures_util::{Sink, SinkExt, StreamExt};
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -254,12 +253,11 @@ pub(crate) async fn accept(
     accept_hdr_async_with_config(stream, check, Some(limits())).await.ok()
 }
 
-/// Opens a WebSocket to a server, at the first of its addresses where one is taken.
-pub(crate) async fn open(addresses: &[SocketAddr], url: &Url, mut tls: ClientConfig) -> io::Result<Stream> {
+/// Opens a WebSocket to a server, over a connection to it.
+pub(crate) async fn open(stream: TcpStream, url: &Url, mut tls: ClientConfig) -> io::Result<Stream> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
     tls.alpn_protocols.clear();
-    let stream = TcpStream::connect(addresses).await?;
     stream.set_nodelay(true)?;
     let stream = TlsStream::from(TlsConnector::from(Arc::new(tls)).connect(name, stream).await?);
     let url = url.as_str().replacen("https", "wss", 1);
