@@ -15,8 +15,8 @@ pub(crate) enum End<'a, I: Input + Send + Sync> {
 
 /// A session with its network.
 pub(crate) trait Driver<I: Input + Send + Sync> {
-    /// Takes in what has come, runs the ticks that are due, and sends what is to be sent.
-    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_>;
+    /// Takes in what has come, runs the ticks that are due, of which each asks for its `input`, and sends what is to be sent.
+    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_>;
     /// What is to be drawn.
     fn present(&self, now: Instant, views: &mut Views);
     /// The session itself; `None` while there is none yet.
@@ -82,11 +82,11 @@ impl<I: Input + Send + Sync, N: Network<I>> Over<I, N> {
 const GOOD_BYES: u32 = 3;
 
 impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
-    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
+    fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_> {
         let Over { session, outbox, network } = self;
         network.take_in(network.now(now), session, game.world());
         let now = network.now(now);
-        session.update(now, game, &mut |_| input, outbox);
+        session.update(now, game, &mut |_| input(), outbox);
         network.send(now, session, outbox, game.world());
         session.frame(now)
     }

@@ -24,7 +24,7 @@ pub struct Leave;
 
 /// What the own player presses: the input of the ticks of a frame. Written in [`ReadInput`] in each frame: what is held by `=`, what is
 /// pressed for a moment (`just_pressed`) by `|=`. In a frame in which no tick is due nothing is read, and it stays as it is; after ticks
-/// it is the default again.
+/// it is the default again, as it is where nobody plays yet. The ticks of a frame all get the same.
 #[derive(Resource, Deref, DerefMut, Clone, Copy, Debug, Default)]
 pub struct Pressed<I: Send + Sync + 'static>(pub I);
 
@@ -72,9 +72,14 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
 fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now: Instant) -> Option<String> {
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
-    let input = world.resource::<Pressed<I>>().0;
-    let frame = game.lent(world, |game| driver.update(now, game, input));
-    if frame.ticks > 0 {
+    let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
+    let mut take = || {
+        is_taken = true;
+        input
+    };
+    let frame = game.lent(world, |game| driver.update(now, game, &mut take));
+    // What nobody could ask for is not for whenever somebody can.
+    if is_taken || matches!(frame.state, ClientState::Joining | ClientState::Resyncing | ClientState::Refused(_)) {
         **world.resource_mut::<Pressed<I>>() = I::default();
     }
     let refused = match frame.state {
@@ -127,6 +132,7 @@ fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     world.insert_resource(LocalPlayer(None));
     world.insert_resource(Stats(None));
     world.insert_resource(Shown::default());
+    **world.resource_mut::<Pressed<I>>() = I::default();
     events::set_connection(world, Connection::Offline);
 }
 

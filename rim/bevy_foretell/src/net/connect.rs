@@ -87,12 +87,12 @@ fn connecting() -> Frame<'static> {
 }
 
 impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
-    fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: I) -> Frame<'_> {
+    fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_> {
         let Joined { way, background } = self;
         background.within(|| {
             way.look();
             match way {
-                Way::Playing(player) => player.update(game, &mut |_| input),
+                Way::Playing(player) => player.update(game, &mut |_| input()),
                 Way::Connecting(_) | Way::Failed(_) => connecting(),
             }
         })
