@@ -36,7 +36,8 @@ pub enum Delivery {
     /// Once, as soon as it is there: repeated until it has come.
     Unordered,
     /// Nothing that is older than what has come; the newest arrives in any case. One that was not sent yet is never sent when there is
-    /// a newer one.
+    /// a newer one; of those that take several datagrams at least every second that is begun is sent to its end, so that some come
+    /// however fast there are newer ones.
     Newest,
     /// Sent once, and perhaps lost; never twice.
     Unreliable,
