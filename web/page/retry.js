@@ -1,4 +1,4 @@
-// When something that has failed is tried again: after pauses that grow, and not before whoever refuses it wants that.
+// When something that has failed is tried again: after pauses that grow, and not before the server wants it.
 
 const PAUSE_MS = 1000;
 const PAUSE_MAX_MS = 30_000;

@@ -122,7 +122,7 @@ impl CurrentStep {
     }
 }
 
-/// One tick: who joins and has left, and what a system says of it. For systems in [`Simulation`](crate::Simulation) alone. Whoever says
+/// One tick: who joins and has left, and what a system says of it. For systems in [`Simulation`](crate::Simulation) alone. What says
 /// something elsewhere panics, as that would be of no tick; [`find`](StepCommands::find) is good everywhere.
 ///
 /// What it spawns and despawns is there with the next [`ApplyDeferred`](bevy_ecs::prelude::ApplyDeferred), as with [`Commands`];

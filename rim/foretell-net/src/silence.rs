@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Who has not asked for longer has stood still, and what came meanwhile has not been taken in yet.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Shared by whoever hears and whoever asks.
+/// Shared by the task that hears and the one that asks.
 #[derive(Debug)]
 pub(crate) struct Silence {
     /// When it was asked last, in microseconds.

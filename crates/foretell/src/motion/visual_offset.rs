@@ -66,6 +66,12 @@ impl Correction {
         }
     }
 
+    /// The least way between two states that may be a teleport, in metres: that from which a correction snaps, but no less than by default,
+    /// as who walks does not teleport where every correction snaps.
+    pub(crate) fn teleport_m(&self) -> f64 {
+        self.snap_m.max(Correction::default().snap_m)
+    }
+
     /// The distance from which something snaps that moves at `speed` (m/s), in metres.
     pub(crate) fn snaps_from(&self, speed: f64) -> f64 {
         self.snap_m.max(self.snap_time.as_secs_f64() * speed)

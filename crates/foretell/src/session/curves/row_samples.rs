@@ -11,10 +11,10 @@ use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
 
-/// So many of the distances from which a correction snaps nothing goes in a second that is told without a velocity, as long as nothing
-/// else is known of it: 200 m by default.
+/// How often the least way of a teleport something goes in a second at most that is told without a velocity, as long as nothing else is
+/// known of it: 200 m by default.
 const FASTEST: f64 = 100.0;
-/// So many something may go in between that rests before and after: 16 m by default.
+/// How often at most something goes it that rests before and after: 16 m by default.
 const STARTS: f64 = 8.0;
 
 /// A row in a state: its tick, and its words.
@@ -102,11 +102,10 @@ impl<'a> RowSamples<'a> {
     }
 
     /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
-    /// there is one between the middle states; it is as in the first until it is there. What is far
-    /// is what is far for a correction, but no less than that by default, as a way between two states is none of an error.
-    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, correction: &Correction) -> bool {
+    /// there is one between the middle states; it is as in the first until it is there.
+    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, teleport_m: f64) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
-        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, correction));
+        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, teleport_m));
         if before {
             self.of[0] = None;
         }
@@ -116,16 +115,15 @@ impl<'a> RowSamples<'a> {
         between
     }
 
-    /// Whether the way from a state to the next is none that it goes, but a jump: so far as a correction would snap, and farther than at
+    /// Whether the way from a state to the next is none that it goes, but a jump: as far as a teleport at least, and farther than at
     /// any speed that it has in them and beside them. `false` where one is not there.
     #[inline]
-    fn jumps(&self, position: Moving<'_>, from: usize, correction: &Correction) -> bool {
+    fn jumps(&self, position: Moving<'_>, from: usize, teleport_m: f64) -> bool {
         if self.of[from].is_none() || self.of[from + 1].is_none() {
             return false;
         }
-        let far = Correction::default();
-        let (way, snap_m) = (length(self.way(position, from)), correction.snap_m.max(far.snap_m));
-        if way < snap_m {
+        let way = length(self.way(position, from));
+        if way <= teleport_m {
             return false;
         }
         let told = |at: usize| self.told_velocity(position, at).map(length);
@@ -135,9 +133,9 @@ impl<'a> RowSamples<'a> {
         };
         let speeds = [told(from), told(from + 1), from.checked_sub(1).and_then(beside), beside(from + 1)];
         let (known, gap) = (speeds.into_iter().flatten().reduce(f64::max), self.gap(from));
-        let goes =
-            known.map_or(FASTEST * snap_m * gap, |speed| snap_m.max(far.snaps_from(speed)).max(1.5 * speed * gap));
-        way > goes.max(STARTS * snap_m * gap)
+        let at_speed = |speed: f64| Correction::default().snaps_from(speed).max(1.5 * speed * gap);
+        let goes = known.map_or(FASTEST * teleport_m * gap, at_speed);
+        way > goes.max(STARTS * teleport_m * gap)
     }
 
     /// How long after the second state the point is.

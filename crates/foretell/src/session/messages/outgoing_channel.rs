@@ -59,15 +59,17 @@ impl OutgoingChannel {
     /// One more is to be sent. Returns how many bytes of others are not, because of it.
     pub(super) fn push(&mut self, bytes: Arc<[u8]>) -> usize {
         let mut dropped = 0;
+        let is_begun = self.queue.front().is_some_and(|first| first.is_begun && first.is_large());
+        // Of the newest one goes on where the one before it did not. Where there is more than fits, each would else take the place of
+        // one of which a part is there, and none ever come; and the last would else wait for an old one that takes long.
+        let goes_on = is_begun && (self.has_given_up || self.delivery != Delivery::Newest);
+        self.has_given_up |= is_begun && !goes_on;
         let kept_max = match self.delivery {
-            Delivery::Newest if self.has_given_up => usize::from(self.is_begun_large()),
-            Delivery::Newest => 0,
+            Delivery::Newest => usize::from(goes_on),
             Delivery::Unreliable => UNRELIABLE_MAX - 1,
             _ => usize::MAX,
         };
         while self.queue.len() > kept_max {
-            let goes_on = kept_max > 0 && self.is_begun_large();
-            self.has_given_up |= self.is_begun_large() && !goes_on;
             dropped += self.drop_at(usize::from(goes_on));
         }
         let count = fragments_of(bytes.len());
@@ -92,12 +94,6 @@ impl OutgoingChannel {
     /// Whether one more never takes the place of others.
     pub(super) fn keeps_all(&self) -> bool {
         !matches!(self.delivery, Delivery::Newest | Delivery::Unreliable)
-    }
-
-    /// Whether the first takes several fragments, of which some were sent. It goes on, whatever comes after it, where one before it
-    /// did not: else where there is more than fits each would take the place of one of which a part is there, and none ever come.
-    fn is_begun_large(&self) -> bool {
-        self.queue.front().is_some_and(|first| first.is_begun && first.is_large())
     }
 
     /// Returns how many bytes it has. Where none of it was sent the later ones take its number: to the other end those that are sent

@@ -3,7 +3,6 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use crate::motion::Correction;
 use crate::session::client::curve_choices::CurveChoices;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
@@ -45,8 +44,8 @@ pub(crate) struct PlayoutSamples<'a> {
     known: KnownIn,
     points: Points,
     pace: Pace,
-    /// How far is far.
-    correction: Correction,
+    /// The least way of a teleport, in metres.
+    teleport_m: f64,
 }
 
 impl<'a> PlayoutSamples<'a> {
@@ -56,11 +55,11 @@ impl<'a> PlayoutSamples<'a> {
         schema: &'a Schema,
         points: Points,
         pace: Pace,
-        correction: Correction,
+        teleport_m: f64,
     ) -> Option<PlayoutSamples<'a>> {
         let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
         let known = KnownIn { update: tracks.update(), newest };
-        Some(PlayoutSamples { tracks, schema, known, points, pace, correction })
+        Some(PlayoutSamples { tracks, schema, known, points, pace, teleport_m })
     }
 
     /// The same as they were `seen`, at other points.
@@ -94,7 +93,7 @@ impl<'a> PlayoutSamples<'a> {
             schema,
             look,
             interval,
-            correction: self.correction,
+            teleport_m: self.teleport_m,
             nth: 0,
             samples: RowSamples { of: [None; 4], rests: false, at, rate },
             front: self.points.front,
@@ -155,7 +154,7 @@ pub(crate) struct ComponentSamples<'a> {
     look: Look,
     /// How many ticks it is from one snapshot to the next.
     interval: u32,
-    correction: Correction,
+    teleport_m: f64,
     front: TickTime,
     /// Which row was looked at last.
     nth: usize,
@@ -246,7 +245,7 @@ impl<'a> ComponentSamples<'a> {
             return self.draw_ahead(drawing, into);
         }
         let samples = &mut self.samples;
-        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema, &self.correction) {
+        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema, self.teleport_m) {
             let (_, words) = samples.before();
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());
@@ -294,7 +293,7 @@ impl<'a> ComponentSamples<'a> {
     fn told(&self) -> Option<RowSamples<'a>> {
         let [earlier, newest] = self.tracks.newest(self.component, self.nth, &self.look)?;
         let mut told = RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples };
-        told.cut_at_jumps(self.schema, &self.correction);
+        told.cut_at_jumps(self.schema, self.teleport_m);
         Some(told)
     }
 
@@ -312,86 +311,4 @@ impl<'a> ComponentSamples<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::time::{Instant, Tick};
-    use crate::world::PlayerId;
-    use alloc::vec::Vec;
-    use foretell::State;
-
-    /// The second component is nothing without the first.
-    #[derive(State, Clone, Copy)]
-    struct Wagon {
-        seen: u8,
-        #[state(audience = others)]
-        load: u8,
-    }
-
-    /// Told in every sixth state of 64 in a second.
-    #[derive(State, Clone, Copy)]
-    #[state(hz = 10)]
-    struct Cloud(u8);
-
-    const WAGON: ComponentId = ComponentId(0);
-    const LOAD: ComponentId = ComponentId(1);
-    const CLOUD: ComponentId = ComponentId(2);
-
-    fn row(component: ComponentId, words: &[u32]) -> Row<'_> {
-        Row { component, entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER, words }
-    }
-
-    /// The words of the only row of a component at the cursor, and the tick of the state that they are of.
-    fn at(cursor: f64, component: ComponentId, told: &[(Tick, Row<'_>)]) -> Option<(u32, u32)> {
-        let schema = Schema::of::<Wagon>().with::<Cloud>();
-        let tracks = Tracks::of_rows(&schema, told);
-        let cursor = TickTime::ticks(cursor);
-        let known = KnownIn { update: tracks.update(), newest: Tick::new(30) };
-        let points = Points { now: Instant::ZERO, cursor, front: cursor };
-        let (pace, correction) = (Pace { rate: TickRate::hz(64), interval: 1 }, Correction::default());
-        let samples = PlayoutSamples { tracks: &tracks, schema: &schema, known, points, pace, correction };
-        let mut of = samples.component(component);
-        let words = of.seek(0)?.row.words[0];
-        Some((of.samples.before().0.get(), words))
-    }
-
-    #[test]
-    fn what_is_told_before_what_it_is_nothing_without_is_not_there_before_that() {
-        let told = [(Tick::new(2), row(LOAD, &[7])), (Tick::new(5), row(WAGON, &[1]))];
-        assert_eq!([3.0, 4.9].map(|cursor| at(cursor, LOAD, &told)), [None, None]);
-        assert_eq!(at(5.0, LOAD, &told), Some((2, 7)));
-        assert_eq!(at(5.0, WAGON, &told), Some((5, 1)));
-    }
-
-    #[test]
-    fn a_component_is_as_it_was_at_the_same_point_until_anything_is_told_of_it() {
-        let schema = Schema::of::<Wagon>().with::<Cloud>();
-        let mut tracks =
-            Tracks::of_rows(&schema, &[(Tick::new(2), row(CLOUD, &[1])), (Tick::new(2), row(WAGON, &[1]))]);
-        let is_as_it_was = |tracks: &Tracks, component, seen: Seen, cursor: f64| {
-            let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
-            let points = Points { now: Instant::ZERO, cursor, front: cursor };
-            let (pace, correction) = (Pace { rate: TickRate::hz(64), interval: 1 }, Correction::default());
-            PlayoutSamples { tracks, schema: &schema, known, points, pace, correction }
-                .component(component)
-                .is_as_it_was(seen)
-        };
-        let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
-        let seen = Seen { known, cursor: TickTime::ticks(3.0), interval: 1 };
-        assert!(is_as_it_was(&tracks, WAGON, seen, 3.0) && is_as_it_was(&tracks, CLOUD, seen, 3.0));
-        assert!(!is_as_it_was(&tracks, WAGON, seen, 3.001), "elsewhere");
-        assert!(!is_as_it_was(&tracks, CLOUD, Seen { interval: 2, ..seen }, 3.0), "snapshots come at another rate");
-        tracks.end_update(TickTime::ticks(3.0), 1, TickRate::hz(64));
-        assert!(is_as_it_was(&tracks, WAGON, seen, 3.0), "nothing new");
-        tracks.tell(Tick::new(8), row(WAGON, &[2]));
-        assert!(!is_as_it_was(&tracks, WAGON, seen, 3.0), "something new");
-        assert!(is_as_it_was(&tracks, CLOUD, seen, 3.0), "but not of this one");
-    }
-
-    #[test]
-    fn what_is_told_more_rarely_is_shown_later_by_that_and_before_its_first_state_as_in_that() {
-        let told = [10, 16, 22].map(Tick::new).into_iter().zip([[1], [2], [3]]).collect::<Vec<_>>();
-        let told: Vec<_> = told.iter().map(|(tick, words)| (*tick, row(CLOUD, words))).collect();
-        let shown = [9.9, 10.0, 12.0, 16.5, 20.9, 21.0].map(|cursor| at(cursor, CLOUD, &told));
-        assert_eq!(shown, [None, Some((10, 1)), Some((10, 1)), Some((10, 1)), Some((10, 1)), Some((16, 2))]);
-    }
-}
+mod tests;

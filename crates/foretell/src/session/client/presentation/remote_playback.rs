@@ -155,8 +155,8 @@ impl RemotePlayback {
     /// What is known of others where they are shown; `None` where nothing is.
     pub(crate) fn samples<'a>(&self, sources: &Sources<'a>) -> Option<PlayoutSamples<'a>> {
         let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
-        let correction = sources.config.correction.unwrap_or_default();
-        PlayoutSamples::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace, correction)
+        let teleport_m = sources.config.correction.unwrap_or_default().teleport_m();
+        PlayoutSamples::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace, teleport_m)
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) struct TickInterpolation<'a> {
     pub at: TickTime,
     pub show: Show,
     pub rate: TickRate,
-    /// How far is far.
-    pub correction: Correction,
+    /// The least way of a teleport, in metres.
+    pub teleport_m: f64,
 }
 
 impl TickInterpolation<'_> {
@@ -46,7 +46,7 @@ impl TickInterpolation<'_> {
             return false;
         }
         let of = [None, Some((self.present.back(1).unwrap_or_default(), before)), Some((self.present, words)), None];
-        RowSamples { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component, &self.correction)
+        RowSamples { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component, self.teleport_m)
     }
 }
 
@@ -93,7 +93,7 @@ impl<'a> StatePair<'a> {
 
     fn between(&self, at: TickTime) -> TickInterpolation<'a> {
         let StatePair { schema, rate, present, before, show, .. } = *self;
-        TickInterpolation { schema, present, before, at, show, rate, correction: Correction::default() }
+        TickInterpolation { schema, present, before, at, show, rate, teleport_m: Correction::default().teleport_m() }
     }
 }
 
@@ -124,8 +124,8 @@ mod tests {
         });
         let at = TickTime::ticks(8.0 + passed);
         let (present, rate, show) = (Tick::new(9), TickRate::hz(64), Show::Between);
-        let correction = Correction::default();
-        let between = TickInterpolation { schema: &schema, present, before: Some(&before), at, show, rate, correction };
+        let teleport_m = 2.0;
+        let between = TickInterpolation { schema: &schema, present, before: Some(&before), at, show, rate, teleport_m };
         let mut into = [0; ROW_WORDS_MAX];
         between.draw(newest.of(entity).next().expect("it is there"), &mut into);
         [into[0], into[2]].map(f32::from_bits)

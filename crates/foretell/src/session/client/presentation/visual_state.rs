@@ -138,7 +138,7 @@ impl<'a> VisualState<'a> {
     pub(crate) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
         let Sources { predicted: PredictedStates { before, present, rate, .. }, schema, at, config, .. } =
             *self.sources;
-        let (show, correction) = (config.show, config.correction.unwrap_or_default());
-        TickInterpolation { schema, before, present, at, show, rate, correction }.draw(row, into);
+        let (show, teleport_m) = (config.show, config.correction.unwrap_or_default().teleport_m());
+        TickInterpolation { schema, before, present, at, show, rate, teleport_m }.draw(row, into);
     }
 }

@@ -100,7 +100,7 @@ fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
 /// Which of these states, and whether the point is on no way, where there are jumps.
 fn cut(kind: &ComponentSchema, rows: &[Option<Vec<u32>>; 4]) -> ([bool; 4], bool) {
     let mut samples = samples(rows, 14.0);
-    let is_jump = samples.cut_at_jumps(kind, &Correction::default());
+    let is_jump = samples.cut_at_jumps(kind, Correction::default().teleport_m());
     (samples.of.map(|of| of.is_some()), is_jump)
 }
 
@@ -139,7 +139,7 @@ fn where_lengths_are_pixels_what_is_far_is_what_the_game_says() {
     let kind = kind(&[(column::<f32>(), Meaning::Position)]);
     let is_jump = |to: f32, snap_m: f64| {
         let rows = [0.0, 0.0, to, to].map(|place| Some(row(&[place])));
-        samples(&rows, 14.0).cut_at_jumps(&kind, &Correction { snap_m, ..Correction::default() })
+        samples(&rows, 14.0).cut_at_jumps(&kind, Correction { snap_m, ..Correction::default() }.teleport_m())
     };
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 2.0)), [true; 3]);
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 60.0)), [false, false, true]);

@@ -144,7 +144,7 @@ impl Hold {
         }
     }
 
-    /// So many ticks have passed.
+    /// This number of ticks has passed.
     pub(super) fn earn(&mut self, kind: &ComponentSchema, tick_seconds: f64, ticks: u32) {
         self.travel.earn(kind, tick_seconds, ticks);
     }

@@ -53,7 +53,7 @@ impl TravelBudget {
         self.0.resize(count, TravelLimit { left_m: slack_m, claimed: None });
     }
 
-    /// So many ticks have passed.
+    /// This number of ticks has passed.
     pub(super) fn earn(&mut self, kind: &ComponentSchema, tick_seconds: f64, ticks: u32) {
         let Some(speed) = kind.speed_max() else { return };
         let earned_m = speed * tick_seconds * f64::from(ticks);

@@ -209,7 +209,7 @@ impl Replication {
         let Replication { interest, holders, .. } = self;
         let held = snapshot.authority.seen_by(snapshot.state.schema(), to.player);
         holders.clear();
-        // Whoever is told nothing of what they hold would take it as returned, and never move it to its rest.
+        // A client that is told nothing of what it holds would take it as returned, and never move it to its rest.
         let is_told =
             |held: &HeldEntity| held.holder.player == to.player || !interest.hides(snapshot.state, to.player, held.key);
         holders.extend(held.filter(is_told));
