@@ -128,6 +128,26 @@ fn what_is_pressed_for_a_moment_counts_once_also_in_a_frame_in_which_no_tick_is_
     }
 }
 
+/// Shoots in its first frames, in which nobody has joined yet.
+fn hasty_game(app: &mut App) {
+    app.add_plugins(ForetellPlugin::<Keys>::hz(64));
+    app.networked::<Cube>().rolled_back_resource::<ShotsFired>().init_resource::<ShotsFired>();
+    app.add_systems(Simulation, (cubes::join, cubes::drive, count_presses).chain());
+    app.add_systems(ReadInput, |mut keys: ResMut<Pressed<Keys>>, mut frame: Local<u32>| {
+        *frame += 1;
+        keys.shoot |= *frame <= 3;
+    });
+}
+
+#[test]
+fn what_is_pressed_before_anybody_has_joined_is_no_input_of_the_first_tick() {
+    let mut rig = Rig::new(hasty_game, 1, 7, link(50, 0.0));
+    rig.run(200);
+    assert_eq!(cubes(rig.server()).len(), 1, "they have joined");
+    let fired = [rig.server().world().resource::<ShotsFired>().0, rig.player(0).world().resource::<ShotsFired>().0];
+    assert_eq!(fired, [0, 0]);
+}
+
 #[test]
 fn a_perfect_link_needs_no_correction_and_a_lossy_one_corrects_until_both_ends_agree() {
     for (conditions, is_corrected) in [(link(50, 0.0), false), (link(100, 0.2), true)] {

@@ -228,4 +228,14 @@ mod tests {
             assert_eq!(reached.connection.remote_address(), address);
         }
     }
+
+    #[tokio::test]
+    async fn an_address_that_answers_nothing_does_not_keep_from_the_other_family() {
+        let [silent, answers]: [SocketAddr; 2] = [(Ipv6Addr::LOCALHOST, 1).into(), (Ipv4Addr::LOCALHOST, 1).into()];
+        let each = |address| async move {
+            if address == silent { std::future::pending().await } else { Ok::<_, ()>(address) }
+        };
+        let found = timeout(Duration::from_secs(4), at_one_of(&[silent, answers], each)).await;
+        assert_eq!(found.expect("it is tried within the patience for a server"), Ok(answers));
+    }
 }

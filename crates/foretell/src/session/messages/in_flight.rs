@@ -198,18 +198,19 @@ mod tests {
         flight.note_sent(0, 1000, at(0), Vec::new());
         flight.settle(AckBits::first(0), at(50), |_, _| {});
         // Nothing gets through until 1,400 ms; what is taken to be lost is sent again.
-        let (mut number, mut sent) = (1, Vec::new());
+        let (mut number, mut sent, mut lost) = (1, Vec::new(), 0);
         for ms in 100..1500 {
             if ms > 1450 {
                 flight.note_reached(at(ms - 50));
             }
-            flight.expire(at(ms), |_| {});
+            lost += flight.expire(at(ms), |_| {}).lost;
             if flight.under_way() == 0 {
                 flight.note_sent(number, 1000, at(ms), Vec::new());
                 (number, sent) = (number + 1, [sent, alloc::vec![ms]].concat());
             }
         }
         assert!(sent.last().is_some_and(|last| (1400..1460).contains(last)), "{sent:?}");
+        assert_eq!(lost, 1, "what is silent is no loss of the link's, and what is overtaken is");
         // It is under way, as other things are that were sent since and have not come.
         assert_eq!(flight.kept(), 1);
     }

@@ -335,3 +335,27 @@ fn large_messages_come_though_there_are_always_newer_ones_than_fit() {
     assert!(unreliable.len() > 40, "{unreliable:?}");
     assert!(newest.last() > Some(&(sent[2] - 12)), "{newest:?} of {sent:?}");
 }
+
+#[test]
+fn the_last_of_the_newest_does_not_wait_for_an_old_one_that_is_begun_unless_one_was_given_up_before() {
+    let mut outgoing = Outgoing::new(&kinds());
+    let push = |outgoing: &mut Outgoing, bytes: usize| {
+        outgoing.push(2, vec![0; bytes].into(), 1 << 20).expect("the oldest makes room");
+    };
+    let next = |outgoing: &mut Outgoing| outgoing.fill(1000, |_, _| {}).first().map(|name| (name.number, name.index));
+    push(&mut outgoing, 3000);
+    assert_eq!(next(&mut outgoing), Some((0, 0)));
+    push(&mut outgoing, 20);
+    assert_eq!((next(&mut outgoing), outgoing.waiting_bytes()), (Some((1, 0)), 20));
+    push(&mut outgoing, 3000);
+    assert_eq!(next(&mut outgoing), Some((2, 0)));
+    push(&mut outgoing, 20);
+    let left = core::array::from_fn(|_| next(&mut outgoing));
+    assert_eq!(left, [Some((2, 1)), Some((2, 2)), Some((2, 3)), None]);
+    // Once a large one has come the next one is given up again.
+    (0..4).for_each(|index| outgoing.settle(FragmentName { kind: 2, number: 2, index }, true));
+    push(&mut outgoing, 3000);
+    assert_eq!(next(&mut outgoing).map(|(_, index)| index), Some(0));
+    push(&mut outgoing, 20);
+    assert_eq!(outgoing.waiting_bytes(), 20);
+}

@@ -80,3 +80,47 @@ fn what_is_told_more_rarely_is_shown_later_by_that_and_before_its_first_state_as
     let shown = [9.9, 10.0, 12.0, 16.5, 20.9, 21.0].map(|cursor| at(cursor, CLOUD, &told));
     assert_eq!(shown, [None, Some((10, 1)), Some((10, 1)), Some((10, 1)), Some((10, 1)), Some((16, 2))]);
 }
+
+/// Shown by where it is alone.
+#[derive(State, Clone, Copy)]
+struct Runner {
+    #[state(position)]
+    at: [f32; 1],
+}
+
+const RUNNER: ComponentId = ComponentId(0);
+
+/// What is known at the cursor of runners, where the state of tick 9 is the newest exact one.
+fn runners<'a>(tracks: &'a Tracks, schema: &'a Schema) -> ComponentSamples<'a> {
+    let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(6.0));
+    let points = Points { now: Instant::ZERO, cursor, front: cursor };
+    let (pace, teleport_m) = (Pace { rate: TickRate::hz(64), interval: 1 }, 2.0);
+    PlayoutSamples { tracks, schema, known, points, pace, teleport_m }.component(RUNNER)
+}
+
+#[test]
+fn who_is_shown_ahead_does_not_go_on_at_the_speed_of_a_teleport() {
+    let schema = Schema::of::<Runner>();
+    let speed = |to: f32| {
+        let (from, to) = ([0.0_f32.to_bits()], [to.to_bits()]);
+        let told = [(Tick::new(2), row(RUNNER, &from)), (Tick::new(6), row(RUNNER, &to))];
+        let tracks = Tracks::of_rows(&schema, &told);
+        let mut of = runners(&tracks, &schema);
+        of.seek(0).expect("it is there");
+        of.told_motion().expect("it was told").velocity[0]
+    };
+    assert!((speed(0.5) - 8.0).abs() < 1e-6, "{}", speed(0.5));
+    assert_eq!(speed(50.0), 0.0);
+}
+
+#[test]
+fn who_is_shown_ahead_is_bent_by_a_row_that_comes_without_a_new_exact_state() {
+    let (schema, words) = (Schema::of::<Runner>(), [0_u32]);
+    let mut tracks = Tracks::of_rows(&schema, &[(Tick::new(2), row(RUNNER, &words))]);
+    let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
+    let seen = Seen { known, cursor: TickTime::ticks(6.0), interval: 1 };
+    tracks.end_update(TickTime::ticks(3.0), 1, TickRate::hz(64));
+    assert!(!runners(&tracks, &schema).is_bent(0, Curve::DeadReckoning, seen));
+    tracks.tell(Tick::new(8), row(RUNNER, &words));
+    assert!(runners(&tracks, &schema).is_bent(0, Curve::DeadReckoning, seen));
+}

@@ -278,3 +278,22 @@ fn what_is_gone_is_forgotten_while_others_come() {
     }
     assert!(tracks.count(SHIP) < 20, "{} rows", tracks.count(SHIP));
 }
+
+/// Told in every thirteenth state of 64 in a second.
+#[derive(foretell::State, Clone, Copy)]
+#[state(hz = 5)]
+struct Cloud(u8);
+
+#[test]
+fn of_what_is_told_rarely_and_comes_with_each_state_as_many_are_kept_as_it_is_shown_later() {
+    let mut tracks = Tracks::new(&Schema::of::<Cloud>(), 32);
+    let (component, entity) = (ComponentId(0), key(0).entity);
+    for tick in 1..=60 {
+        tracks.put(Tick::new(tick), Row { component, entity, owner: OTHER, words: &[tick] }, false);
+        tracks.end_update(TickTime::ticks(f64::from(tick) - 3.0), 1, TickRate::hz(64));
+    }
+    // The cursor is at 57, and twelve ticks before it the cloud is shown.
+    let mut samples = [None; 4];
+    tracks.around(component, 0, &look(&tracks, 45.5, 60), &mut samples).expect("it is there");
+    assert_eq!(samples.map(|of| of.map(|(tick, _)| tick.get())), [44, 45, 46, 47].map(Some));
+}
