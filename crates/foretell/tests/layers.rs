@@ -129,7 +129,15 @@ const FOLDERS: [Folder; 14] = [
         path: "session/server/replication",
         layers: &[
             &["grid_cells", "optional_tick", "slot_set"],
-            &["encodings_by_base", "step_event_log", "sent_history", "entity_grid", "ranking_key", "interest_settings"],
+            &[
+                "encodings_by_base",
+                "step_event_log",
+                "sent_history",
+                "told_holders",
+                "entity_grid",
+                "ranking_key",
+                "interest_settings",
+            ],
             &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams", "slot_positions"],
             &["row_bundles"],
             &["encoded_rows"],

@@ -2,7 +2,7 @@
 //!
 //! A client *asks* with numbered requests that it repeats until they are answered, and sends the rows of what it holds in
 //! its datagrams of inputs, under the number of the request by which it holds. A server *answers* each request once, tells
-//! the answer until a later snapshot is acknowledged, and tells in every snapshot who holds what.
+//! the answer until a later snapshot is acknowledged, and tells with the state who holds what.
 
 use super::row_codec::{RowCodec, read_entity, write_entity};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
@@ -222,23 +222,31 @@ pub(crate) struct HeldEntity {
     pub holder: Holder,
 }
 
+/// Who holds an entity, as a snapshot tells it; `None` for nobody any more.
+pub(crate) type ToldHolder = (Entity, Option<Holder>);
+
 /// Writes who holds an entity, into a snapshot.
-pub(crate) fn write_holder(writer: &mut BitWriter<'_>, HeldEntity { key, holder }: &HeldEntity) {
-    write_entity(writer, key.entity);
-    writer.small(&mut u32::from(holder.player.get())).expect("writing never fails");
+pub(crate) fn write_holder(writer: &mut BitWriter<'_>, (entity, holder): ToldHolder) {
+    write_entity(writer, entity);
+    let player = holder.map_or(PlayerId::SERVER, |holder| holder.player);
+    writer.small(&mut u32::from(player.get())).expect("writing never fails");
+    let Some(holder) = holder else { return };
     writer.put(u64::from(holder.claim == Claim::Ownership), 1);
     writer.put(u64::from(holder.authority), 16);
     writer.put(u64::from(holder.ownership), 16);
 }
 
 /// The inverse of [`write_holder`].
-pub(crate) fn read_holder(reader: &mut BitReader<'_>) -> Result<(Entity, Holder), Malformed> {
+pub(crate) fn read_holder(reader: &mut BitReader<'_>) -> Result<ToldHolder, Malformed> {
     let entity = read_entity(reader)?;
     let (mut player, mut authority, mut ownership) = (0, 0, 0);
     reader.small(&mut player)?;
-    let player = u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?;
+    let player = PlayerId::new(u16::try_from(player).map_err(|_| Malformed::OutOfRange("player"))?);
+    if player == PlayerId::SERVER {
+        return Ok((entity, None));
+    }
     let claim = if reader.take(1)? == 1 { Claim::Ownership } else { Claim::Authority };
     reader.u16(&mut authority)?;
     reader.u16(&mut ownership)?;
-    Ok((entity, Holder { player: PlayerId::new(player), claim, authority, ownership }))
+    Ok((entity, Some(Holder { player, claim, authority, ownership })))
 }

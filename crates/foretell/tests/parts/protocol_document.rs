@@ -582,7 +582,7 @@ struct Snapshot {
     contacts: Vec<(u64, u64, u64)>,
     news: Vec<News>,
     /// The entity's name; holder, whether by ownership, the two numbers.
-    holders: Vec<(Name, [u64; 4])>,
+    holders: Vec<ToldHolder>,
 }
 
 /// Whose inputs, how many of them were applied, and what is told of each, by tick.
@@ -799,30 +799,38 @@ fn read_snapshot(datagram: &[u8]) -> Snapshot {
     let mut holders = Vec::new();
     while reader.take(1) == 1 {
         let name = read_name(&mut reader);
-        holders.push((name, [reader.small(), reader.take(1), reader.take(16), reader.take(16)]));
+        let player = reader.small();
+        holders.push((name, (player > 0).then(|| [player, reader.take(1), reader.take(16), reader.take(16)])));
     }
     // Rows that are shown follow: `lanes` reads them.
     Snapshot { gone, rows, contacts, news, holders, ..header }
 }
 
-/// The rows of snapshots, by tick.
-type Kept = BTreeMap<u64, Vec<Row>>;
+/// An entity, and the player who has authority over it, whether as its owner, and the two numbers; `None` for nobody any more.
+type ToldHolder = (Name, Option<[u64; 4]>);
+
+/// The rows of snapshots, and who held what, by tick.
+type Kept = BTreeMap<u64, (Vec<Row>, Vec<ToldHolder>)>;
 
 /// A snapshot of one part with all of its rows; those before are in `kept`.
 fn read_against(datagram: &[u8], kept: &mut Kept) -> Snapshot {
     let mut snapshot = read_snapshot(datagram);
     if let Some((back, check)) = snapshot.baseline {
         let is_told = |key: Key| snapshot.rows.iter().any(|row| row.key == key);
-        let mut rows = kept[&(snapshot.tick - back)].clone();
+        let (mut rows, mut holders) = kept[&(snapshot.tick - back)].clone();
+        holders.retain(|(name, _)| snapshot.holders.iter().all(|(told, _)| told != name));
+        holders.extend(snapshot.holders.iter().filter(|(_, holder)| holder.is_some()));
+        snapshot.holders = holders;
         rows.retain(|row| !snapshot.gone.contains(&row.key) && !is_told(row.key));
         // What happened to them was told then.
         rows.iter_mut().for_each(|row| row.age = None);
         rows.append(&mut snapshot.rows);
         rows.sort_by_key(|row| row.key);
-        assert_eq!(check, rows.iter().map(row_hash).sum::<u64>() & 0xffff_ffff, "tick {}", snapshot.tick);
+        let sum = rows.iter().map(row_hash).chain(snapshot.holders.iter().filter_map(holder_hash)).sum::<u64>();
+        assert_eq!(check, sum & 0xffff_ffff, "tick {}", snapshot.tick);
         snapshot.rows = rows;
     }
-    kept.insert(snapshot.tick, snapshot.rows.clone());
+    kept.insert(snapshot.tick, (snapshot.rows.clone(), snapshot.holders.clone()));
     snapshot
 }
 
@@ -839,6 +847,16 @@ fn row_hash(Row { key: (component, [tick, player, counter]), owner, state, .. }:
         Thing::Purse(coins) => words.push(u64::from(*coins)),
         Thing::Rock => {}
     }
+    words_hash(&words)
+}
+
+fn holder_hash(([tick, player, counter], holder): &ToldHolder) -> Option<u64> {
+    let [holder, owns, authority, ownership] = (*holder)?;
+    let [low, high] = halves(tick << 32 | player << 16 | counter);
+    Some(words_hash(&[low, high, holder << 1 | owns, authority << 16 | ownership]))
+}
+
+fn words_hash(words: &[u64]) -> u64 {
     words.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| (hash ^ word).wrapping_mul(1_099_511_628_211)) >> 32
 }
 
@@ -891,7 +909,7 @@ struct Telling<'a> {
     unforeseen: Option<u32>,
     /// How many ticks before, the check, and what is gone.
     baseline: Option<(u32, u64, &'a [Key])>,
-    holders: &'a [(Name, [u64; 4])],
+    holders: &'a [ToldHolder],
     repeat: Option<u64>,
     /// Counts datagrams.
     number: u64,
@@ -944,9 +962,11 @@ fn telling(of: Telling<'_>, header: ((u64, u64), u64, Option<[u64; 2]>), rows: &
     }
     writer.put(0, 1);
     put_news(&mut writer, of.news.1);
-    for (name, [holder, owns, authority, ownership]) in of.holders {
-        put_name(writer.put(1, 1), name).small(number(*holder));
-        writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
+    for (name, holder) in of.holders {
+        put_name(writer.put(1, 1), name).small(holder.map_or(0, |[player, ..]| number(player)));
+        if let Some([_, owns, authority, ownership]) = holder {
+            writer.put(*owns, 1).put(*authority, 16).put(*ownership, 16);
+        }
     }
     // Nothing is shown.
     writer.put(0, 4).bytes()
@@ -1570,12 +1590,12 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     };
     let asked = send(&[(7, 1, SHIP)], &[((0, SHIP), 7, 0, 0, 900)]);
     assert_eq!(asked.answers, [(7, 0)]);
-    assert_eq!(asked.holders, [(SHIP, [1, 0, 1, 0])], "the first authority, no ownership");
+    assert_eq!(asked.holders, [(SHIP, Some([1, 0, 1, 0]))], "the first authority, no ownership");
     assert_eq!(heading_of(&asked), 900, "what came with the request counts");
     // Again, for ownership; the rows under the old number count still.
     let owned = send(&[(7, 1, SHIP), (8, 2, SHIP)], &[((0, SHIP), 7, 0, 0, 901)]);
     assert_eq!(owned.answers, [(8, 0)], "the snapshot with the answer before was acknowledged");
-    assert_eq!((&owned.holders[..], heading_of(&owned)), (&[(SHIP, [1, 1, 1, 1])][..], 901));
+    assert_eq!((&owned.holders[..], heading_of(&owned)), (&[(SHIP, Some([1, 1, 1, 1]))][..], 901));
     let refused = send(&[(9, 2, PURSE), (10, 1, [0; 3]), (11, 2, [1, 9, 0])], &[((0, SHIP), 8, 0, 1, 902)]);
     assert_eq!(refused.answers, [(9, 2), (10, 2), (11, 2)]);
     assert_eq!((refused.holders.len(), heading_of(&refused)), (1, 902), "ownership does not end at rest");
@@ -1604,7 +1624,7 @@ fn a_server_that_follows_the_document_alone_gives_an_entity_and_takes_it_back() 
     client.request(own, Claim::Ownership);
     for turn in 0..60_u64 {
         let now = Instant::from_micros((turn + 1) * TICK_MICROS);
-        let holders: &[_] = &[(name, [5, 1, 3, 2])];
+        let holders: &[_] = &[(name, Some([5, 1, 3, 2]))];
         let quiet = Telling { arrivals: &[], ..Telling::default() };
         let telling_now = match turn {
             0..20 => quiet,

@@ -2,15 +2,17 @@
 
 use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session, unowned};
 use core::time::Duration;
-use foretell::session::Claim;
 use foretell::session::client::EntityMode;
+use foretell::session::server::Server;
+use foretell::session::{Claim, Holder};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, PeerId, PlayerId, Rules, ServerConfig, Simulate, State, Step,
-    Table, Tick, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, ServerFrame,
+    Simulate, State, Step, Table, Tick, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use foretell_sim::record::{Recorder, Recording};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
 
 fn rough() -> Conditions {
@@ -93,6 +95,58 @@ fn datagrams_of_shared_mode_that_were_cut_or_bent_never_panic_and_never_allocate
     assert!(refused > 3000, "{refused}");
     simulation.run_until(ms(12_000), &mut Play::default());
     assert!(simulation.players.iter().all(|player| player.client.stats().prediction.outcomes.add_up()));
+}
+
+/// Compares who holds what by each client's newest state with who held it on the server in that tick.
+struct Agreeing {
+    play: Play,
+    held: BTreeMap<Tick, Vec<Option<Holder>>>,
+    compared: usize,
+    changed: usize,
+}
+
+impl Agreeing {
+    const CUBES: [Entity; 3] = [cube(0), cube(1), cube(2)];
+}
+
+impl Driver<Toys> for Agreeing {
+    fn input(&mut self, player: usize, tick: Tick) -> Walk {
+        self.play.input(player, tick)
+    }
+
+    fn after_server(&mut self, _now: Instant, server: &Server<Toys>, frame: &ServerFrame<'_>) {
+        let held = Self::CUBES.map(|entity| server.holder(entity)).to_vec();
+        self.changed += usize::from(self.held.last_key_value().is_some_and(|(_, before)| *before != held));
+        self.held.insert(frame.tick, held);
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Toys>) {
+        self.play.before_client(player, at, client);
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
+        self.play.after_client(player, at, client, frame);
+        let Some((newest, _)) = client.newest_snapshot() else { return };
+        let held = Self::CUBES.map(|entity| client.holder(entity));
+        assert_eq!(Some(&held[..]), self.held.get(&newest).map(Vec::as_slice), "player {player}, state {newest:?}");
+        self.compared += 1;
+    }
+}
+
+#[test]
+fn every_state_says_who_held_what_in_its_tick_over_any_link() {
+    for seed in 0..20 {
+        let conditions = Conditions { loss: Loss::Uniform(0.3), duplicates: 0.1, ..rough() };
+        let config = ServerConfig {
+            snapshot_rate: [SendRate::EveryTick, SendRate::Hz(30), SendRate::Hz(20)][seed as usize % 3],
+            ..ServerConfig::default()
+        };
+        let mut simulation = session((bounded(), config), 3, conditions, ClientConfig::default(), seed);
+        let play = Play::of(&script());
+        let mut agreeing = Agreeing { play, held: BTreeMap::new(), compared: 0, changed: 0 };
+        simulation.run_until(ms(9000), &mut agreeing);
+        assert!(agreeing.compared > 500 && agreeing.changed > 10, "{} {}", agreeing.compared, agreeing.changed);
+    }
 }
 
 /// A recorder, and where its bytes come out.
@@ -178,6 +232,53 @@ impl Driver<Crates> for Carrying {
             client.show(entity, &it);
         }
     }
+}
+
+/// Presses nothing.
+struct Idle;
+
+impl Driver<Crates> for Idle {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
+        Nothing(false)
+    }
+}
+
+/// How many bytes a server sends to three clients in ten seconds, in which the first `held` crates are held and lie still.
+fn bytes_with_held(held: u16) -> u64 {
+    let mut crates = Crates::default();
+    (0..60).for_each(|nth| crates.0.insert(unowned(numbered(nth)), Crate::default()));
+    let config = ServerConfig { held_max: 60, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(Rules::new(Crates::schema()), config, crates, 3);
+    for _ in 0..3 {
+        let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        simulation.add_player(PlayerOptions { client, host, conditions, world: Crates::default() });
+    }
+    simulation.run_until(Instant::from_micros(3_000_000), &mut Idle);
+    for nth in 0..held {
+        simulation.players[usize::from(nth) % 3].client.request(numbered(nth), Claim::Ownership);
+        simulation.run_until(simulation.now() + Duration::from_millis(400), &mut Idle);
+    }
+    simulation.run_until(Instant::from_micros(60_000_000), &mut Idle);
+    assert_eq!(
+        (0..60).filter(|nth| simulation.server.server.holder(numbered(*nth)).is_some()).count(),
+        usize::from(held)
+    );
+    let bytes = |simulation: &Simulation<Crates>| -> u64 {
+        let stats = |player| simulation.server.server.stats(PlayerId::new(player)).expect("they play");
+        (1..=3).map(|player| stats(player).bytes_sent).sum()
+    };
+    let before = bytes(&simulation);
+    simulation.run_until(Instant::from_micros(70_000_000), &mut Idle);
+    bytes(&simulation) - before
+}
+
+#[test]
+fn what_is_held_and_lies_still_is_not_told_again() {
+    let (none, many) = (bytes_with_held(0), bytes_with_held(60));
+    // Against which state it is told takes five bytes of each snapshot; to tell the 60 holders took 400.
+    let snapshots = 3 * 10 * 64;
+    assert!(none < many && many <= none + 5 * snapshots, "{none} {many}");
 }
 
 #[test]

@@ -175,8 +175,7 @@ impl HeldEntities {
             }
         }
         for grant in self.grants.values_mut().iter_mut().filter(|grant| grant.phase == Phase::Held) {
-            let found = snapshot.lists.holders.iter().find(|(entity, _)| *entity == grant.entity);
-            let what = match found.map(|(_, holder)| holder.player) {
+            let what = match snapshot.holder(grant.entity).map(|holder| holder.player) {
                 Some(player) if player == own => continue,
                 Some(player) => AuthorityChange::Lost(player),
                 None => AuthorityChange::Returned,

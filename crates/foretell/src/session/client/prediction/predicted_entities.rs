@@ -196,9 +196,9 @@ impl PredictedEntities {
         for entity in known.authority.unpredicted(snapshot.tick) {
             self.wanted.insert_single(known.snapshots.owned(entity), false);
         }
-        for (entity, _) in snapshot.lists.holders.iter().filter(|(_, holder)| holder.player != own) {
+        for (entity, _) in snapshot.holders.iter().filter(|(_, holder)| holder.player != own) {
             // No step moves it.
-            let of = known.snapshots.owned(*entity);
+            let of = known.snapshots.owned(entity);
             if self.wanted.contains(of) {
                 self.wanted.insert_single(of, false);
             }

@@ -1,7 +1,8 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
+use super::baselines::Holders;
 use super::shown_reader::ShownReader;
-use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, read_holder};
+use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, ToldHolder, read_holder};
 use crate::session::baseline_ref::BaselineRef;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::row_codec::{GoneRecord, RowCodec};
@@ -61,8 +62,8 @@ pub(crate) struct Lists {
     pub contacts: Vec<(Entity, Tick)>,
     /// What happened besides; all of the ticks from `news_from` on, as far as it was not known.
     pub news: Vec<StepEvent>,
-    /// Which clients have authority over entities.
-    pub holders: Vec<(Entity, Holder)>,
+    /// Which clients have authority over entities, as far as its baseline has it otherwise.
+    pub(super) holders: Vec<ToldHolder>,
 }
 
 impl Lists {
@@ -124,6 +125,16 @@ impl Lists {
         shown.read(tick, reader, codec)
     }
 
+    /// Adds who has authority over what, as it says, to those whom the baseline has.
+    pub(super) fn add_holders(&self, holders: &mut Holders) {
+        for (entity, holder) in &self.holders {
+            match *holder {
+                Some(holder) => holders.insert(*entity, holder),
+                None => holders.remove(*entity),
+            };
+        }
+    }
+
     /// Moves what another part says to the end.
     fn append(&mut self, part: &mut Lists) {
         self.gone.append(&mut part.gone);
@@ -147,6 +158,8 @@ pub(crate) struct Snapshot {
     pub rows: Rows,
     /// Whether not all that is predicted of others had room in it.
     pub is_crowded: bool,
+    /// Which clients have authority over entities.
+    pub holders: Holders,
     /// The digest of its rows, where they are not known: those that were predicted, if it is theirs.
     pub proof: Option<u32>,
     /// The canonical ticks that it tells of.
@@ -177,6 +190,7 @@ impl Snapshot {
             came: Instant::ZERO,
             rows: Rows::new(schema),
             is_crowded: false,
+            holders: Holders::with_capacity(FEW),
             proof: None,
             canonical: Vec::new(),
             lists: Lists::with_room(),
@@ -195,6 +209,7 @@ impl Snapshot {
     pub(super) fn begin(&mut self, part: &SnapshotPart<'_>) {
         let SnapshotPart { tick, came, header, .. } = *part;
         self.rows.clear();
+        self.holders.clear();
         self.lists.clear();
         self.baseline = header.baseline;
         self.answers.clone_from(&header.answers);
@@ -236,7 +251,7 @@ impl Snapshot {
 
     /// Who has authority over an entity.
     pub(crate) fn holder(&self, entity: Entity) -> Option<Holder> {
-        self.lists.holders.iter().find(|(known, _)| *known == entity).map(|(_, holder)| *holder)
+        self.holders.get(entity).copied()
     }
 
     /// Whether its samples wait for their outcome.

@@ -3,7 +3,7 @@
 //! A state that is sent again is a snapshot by itself until one of them is complete; then the others of its tick are gone.
 //! Complete ones have all rows that the client is told exactly: those that were told against an earlier snapshot have its rows too.
 
-use super::baselines::Baselines;
+use super::baselines::{Baselines, Holders};
 use super::comparison_outcomes::{Compared, Outcomes};
 use super::hidden_entities::HiddenEntities;
 use super::known_rows::{Gone, KnownRows};
@@ -198,24 +198,30 @@ impl Snapshots {
         self.spare.push(dropped);
     }
 
-    /// The rows of the complete snapshot of `tick`.
-    fn baseline(&self, tick: Tick) -> Option<&Rows> {
-        self.get(tick).map(|snapshot| &snapshot.rows).or_else(|| self.baselines.get(tick))
+    /// What the complete snapshot of `tick` had.
+    fn baseline(&self, tick: Tick) -> Option<(&Rows, &Holders)> {
+        self.get(tick).map(|snapshot| (&snapshot.rows, &snapshot.holders)).or_else(|| self.baselines.get(tick))
     }
 
     /// Adds to what was told what the snapshot of `base` has; says whether that is what the server has, too.
     fn fill_up(&mut self, at: usize, base: Option<Tick>) -> bool {
         let (Some(BaselineRef { check, .. }), Some(base)) = (self.kept[at].baseline, base) else {
+            let Snapshot { lists, holders, .. } = &mut self.kept[at];
+            lists.add_holders(holders);
             self.lacking = None;
             return true;
         };
         let mut merged = core::mem::replace(&mut self.rows, Rows::placeholder());
+        let mut holders = core::mem::replace(&mut self.kept[at].holders, Holders::new());
         self.kept[at].lists.gone.sort_unstable();
         let snapshot = &self.kept[at];
-        let is_right = self.baseline(base).is_some_and(|before| {
+        let is_right = self.baseline(base).is_some_and(|(before, held_before)| {
             merged.merge(before, &snapshot.lists.gone, &snapshot.rows);
-            check_of(&merged) == check
+            holders.clone_from(held_before);
+            snapshot.lists.add_holders(&mut holders);
+            check_of(&merged, &holders) == check
         });
+        self.kept[at].holders = holders;
         if is_right {
             core::mem::swap(&mut self.kept[at].rows, &mut merged);
             self.baselines.note_named(base);
@@ -235,7 +241,7 @@ impl Snapshots {
         let oldest = self.oldest_beside(at);
         let dropped = &mut self.kept[oldest];
         if dropped.is_complete() && dropped.proof.is_none() {
-            self.baselines.keep(dropped.tick, &mut dropped.rows);
+            self.baselines.keep(dropped.tick, &mut dropped.rows, &mut dropped.holders);
         }
         self.drop_at(oldest);
         at - usize::from(oldest < at)

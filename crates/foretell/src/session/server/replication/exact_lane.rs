@@ -8,6 +8,9 @@ use crate::time::Tick;
 use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
+/// How long it is to tell who holds an entity, in words.
+const HOLDER_WORDS: usize = 2;
+
 /// What one client is told exactly.
 #[derive(Clone, Copy)]
 pub(super) struct ExactScope<'a> {
@@ -16,6 +19,8 @@ pub(super) struct ExactScope<'a> {
     /// What of others, now and before.
     pub chosen: &'a ExactChoice,
     pub had: &'a ExactRowSet,
+    /// How many entities are held in it: who holds them is told against the baseline, too.
+    pub held: usize,
 }
 
 /// What one snapshot tells exactly of the rows. Its memory is used again.
@@ -54,7 +59,7 @@ impl ExactLane {
     /// What of the client's own rows has changed since `base`, and of those of others that it is told exactly; or all of them, where
     /// that is not longer.
     pub(super) fn choose(&mut self, base: Option<Tick>, of: ExactScope<'_>) {
-        let ExactScope { player, state, chosen, had } = of;
+        let ExactScope { player, state, chosen, had, held } = of;
         self.baseline = base.filter(|base| {
             let (removed, left) = (state.versions().removed_since(*base), had.left_since(*base));
             let (Some(removed), Some(left)) = (removed, left) else { return false };
@@ -64,7 +69,8 @@ impl ExactLane {
             let own = state.own_places(player).map(|place| Candidate { place, is_known: true });
             let is_known = |since: Option<Tick>| since.is_some_and(|since| since <= *base);
             let others = chosen.rows().iter().map(|row| Candidate { place: row.place, is_known: is_known(row.since) });
-            self.note_changed(*base, state, own.chain(others))
+            let left_out = self.note_changed(*base, state, own.chain(others));
+            self.is_shorter(left_out + HOLDER_WORDS * held)
         });
         if self.baseline.is_none() {
             self.choose_none();
@@ -86,23 +92,23 @@ impl ExactLane {
             let had = removed.map(|removed| removed.row).filter(|row| includes(row.key, row.owner));
             self.note_gone(state, had.map(|row| row.key).filter(|key| !is_seen(*key)));
             let all = state.rows().places_seen_by(schema, player).map(|place| Candidate { place, is_known: true });
-            self.note_changed(*base, state, all)
+            let left_out = self.note_changed(*base, state, all);
+            self.is_shorter(left_out)
         });
         if self.baseline.is_none() {
             self.choose_all(state.rows(), schema, player);
         }
     }
 
-    /// Whether something is left out by that.
+    /// Returns how much is left out by that: in words, about, as what it takes to name an entity is one.
     fn note_changed(
         &mut self,
         base: Tick,
         state: &AuthoritativeState,
         candidates: impl Iterator<Item = Candidate>,
-    ) -> bool {
+    ) -> usize {
         self.told.clear();
         self.check = 0;
-        // In words, about: what it takes to name an entity is one.
         let mut left_out = 0;
         for Candidate { place, is_known } in candidates {
             let version = &state.versions().versions()[place];
@@ -113,6 +119,11 @@ impl ExactLane {
                 left_out += 1 + state.schema().component(version.key.component).words();
             }
         }
+        left_out
+    }
+
+    /// Whether it is shorter to leave that much out, and to say what is gone.
+    fn is_shorter(&self, left_out: usize) -> bool {
         left_out > 0 && left_out >= self.gone.len()
     }
 

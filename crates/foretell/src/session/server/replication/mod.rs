@@ -34,6 +34,7 @@ mod slot_set;
 mod snapshot_packer;
 mod snapshot_source;
 mod step_event_log;
+mod told_holders;
 mod waiting_rows;
 
 pub(in crate::session) use host_view::HostView;

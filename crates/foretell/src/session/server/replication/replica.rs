@@ -8,6 +8,7 @@ use super::sent_history::SentHistory;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
+use super::told_holders::ToldHolders;
 use crate::session::ack_bits::AckBits;
 use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -33,6 +34,8 @@ pub(crate) struct Replica {
     pub(super) sent: SentHistory,
     /// What it has to be told besides states.
     pub(super) events: StepEventLog,
+    /// Who holds what of what it sees.
+    pub(super) holders: ToldHolders,
     /// The newest tick whose state was sent.
     newest_sent: Option<Tick>,
     /// How often a state was sent that was not newer; wraps.
@@ -60,6 +63,7 @@ impl Replica {
             seat: Seat::Player,
             sent: SentHistory::new(),
             events: StepEventLog::new(),
+            holders: ToldHolders::new(),
             newest_sent: None,
             repeats: 0,
             shown: ShownLane::new(),

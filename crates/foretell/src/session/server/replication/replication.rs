@@ -18,7 +18,7 @@ use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
-use crate::session::authority_codec::HeldEntity;
+use crate::session::authority_codec::{HeldEntity, ToldHolder};
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHeader};
 use crate::session::row_codec::RowCodec;
@@ -60,7 +60,7 @@ pub(crate) struct Replication {
     codec: RowCodec,
     /// What the snapshot that is being written tells.
     delta: ExactLane,
-    holders: Vec<HeldEntity>,
+    holders: Vec<ToldHolder>,
     /// Where the entities of the state are, and which of them are in view of the client that it is written for.
     grid: EntityGrid,
     interest: InterestQuery,
@@ -100,6 +100,7 @@ impl Replication {
     ) -> SendReport {
         let SnapshotSource { form, rows, state, .. } = *snapshot;
         (to.header.proof, to.header.is_crowded) = (None, false);
+        self.note_holders(to, snapshot);
         match form {
             Form::Changes => self.choose(to, snapshot),
             Form::AllChanges => self.delta.choose_changes(to.replica.sent.baseline(), to.player, state),
@@ -109,6 +110,8 @@ impl Replication {
                 self.delta.choose_none();
             }
         }
+        self.holders.clear();
+        self.holders.extend(to.replica.holders.since(self.delta.baseline));
         let bytes = self.write(to, snapshot, true, outbox).or_else(|| self.write(to, snapshot, false, outbox));
         SendReport { bytes, is_newly_crowded: to.replica.note_told(bytes.is_some(), to.header.is_crowded) }
     }
@@ -124,7 +127,8 @@ impl Replication {
         to.replica.allowance.spend_on_others(self.exact.bits_to_tell());
         to.header.is_crowded = self.exact.is_cut();
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
-        self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had: &to.replica.exact });
+        let Replica { exact: had, holders, .. } = &*to.replica;
+        self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had, held: holders.len() });
         let Replication { changes, interest, exact, prioritizer, encoded, row_rates, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
@@ -150,6 +154,17 @@ impl Replication {
             ExactTerms { base, versions, grid, interest, codec, within_m, bits_max }
         });
         exact.choose(terms, before);
+    }
+
+    /// Finds out who holds what of all that the client sees or holds.
+    fn note_holders(&self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>) {
+        let interest = &self.interest;
+        let Replica { sent, holders: known, .. } = &mut *to.replica;
+        let held = snapshot.authority.seen_by(snapshot.state.schema(), to.player);
+        // A client that is told nothing of what it holds would take it as returned, and never move it to its rest.
+        let is_told =
+            |held: &HeldEntity| held.holder.player == to.player || !interest.hides(snapshot.state, to.player, held.key);
+        known.update(held.filter(is_told), sent.oldest());
     }
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
@@ -206,13 +221,6 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { interest, holders, .. } = self;
-        let held = snapshot.authority.seen_by(snapshot.state.schema(), to.player);
-        holders.clear();
-        // A client that is told nothing of what it holds would take it as returned, and never move it to its rest.
-        let is_told =
-            |held: &HeldEntity| held.holder.player == to.player || !interest.hides(snapshot.state, to.player, held.key);
-        holders.extend(held.filter(is_told));
         let first = outbox.len();
         let Some(bytes) = self.write_parts(to, snapshot, with_events, outbox) else {
             outbox.truncate(first);
@@ -240,11 +248,12 @@ impl Replication {
     ) -> Option<u64> {
         let Replication { codec, delta, holders, changes, interest, exact, encoded, chosen, row_rates, .. } = self;
         let Receiver { player, header, replica, address, known, relayed } = to;
-        let Replica { events, shown, view, allowance, .. } = &mut **replica;
+        let Replica { events, shown, view, allowance, holders: known_holders, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
         let shown_rows = shown_in(*player, snapshot, changes, row_rates, limits(view, interest, exact));
         let ExactLane { baseline, check, told, gone } = delta;
-        let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check: *check });
+        let check = check.wrapping_add(known_holders.check());
+        let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check });
         let ToldEvents { complete_ticks, events } = events.told(snapshot.tick);
         let are_left_out = !with_events && events.len() > 0;
         header.baseline = baseline;
@@ -293,6 +302,7 @@ impl Replication {
         if snapshot.form == Form::Changes {
             to.replica.note_view(&self.interest, snapshot);
         }
+        to.replica.holders.note_sent(snapshot.tick);
         if snapshot.form != Form::Image {
             to.replica.sent.note(snapshot.tick, baselines_max(snapshot.rate));
         }

@@ -42,9 +42,14 @@ impl SentHistory {
         self.kept.drain(..found.unwrap_or(0));
     }
 
+    /// The oldest that the client may name; `None` where it can name none.
+    pub(super) fn oldest(&self) -> Option<Tick> {
+        self.kept.front().copied()
+    }
+
     /// The one that the client has named last, if it is not too long ago.
     pub(super) fn baseline(&self) -> Option<Tick> {
-        self.kept.front().copied().filter(|_| self.is_named)
+        self.oldest().filter(|_| self.is_named)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::entities_in_view::GoneKey;
 use super::snapshot_source::SnapshotSource;
-use crate::session::authority_codec::{HeldEntity, write_holder};
+use crate::session::authority_codec::{ToldHolder, write_holder};
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::resting_rows::STOPPED_BITS;
 use crate::session::row_codec::RowCodec;
@@ -20,7 +20,7 @@ pub(super) struct SnapshotPacker<'a> {
     /// The places of rows.
     pub rows: Peekable<slice::Iter<'a, usize>>,
     pub events: Peekable<vec_deque::Iter<'a, StepEvent>>,
-    pub holders: Peekable<slice::Iter<'a, HeldEntity>>,
+    pub holders: Peekable<slice::Iter<'a, ToldHolder>>,
 }
 
 /// How rows are written for a client that has the state `known`.
@@ -49,7 +49,7 @@ impl SnapshotPacker<'_> {
         }
         write_list(writer, &mut self.rows, 5 + STOPPED_BITS, |writer, place| rows.write(writer, **place));
         write_list(writer, &mut self.events, 4 + STOPPED_BITS, |writer, event| event.write(writer, rows.snapshot.tick));
-        write_list(writer, &mut self.holders, 3 + STOPPED_BITS, |writer, holder| write_holder(writer, holder));
+        write_list(writer, &mut self.holders, 3 + STOPPED_BITS, |writer, holder| write_holder(writer, **holder));
     }
 
     /// Whether nothing is left.
