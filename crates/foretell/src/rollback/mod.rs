@@ -21,7 +21,7 @@ mod timeline;
 mod world_driver;
 
 pub use input_history::INPUTS_KEPT;
-pub(crate) use optimistic_changes::{ChangedRow, FoundChanges, OptimisticChanges, PredictedChange};
+pub(crate) use optimistic_changes::{ChangeAnswer, ChangedRow, FoundChanges, OptimisticChanges, PredictedChange};
 pub(crate) use predicted_states::PredictedStates;
 pub use remote_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -68,8 +68,6 @@ pub(crate) struct PredictedChange {
     pub entity: Entity,
     rows: Vec<ChangedRow>,
     answer: Verdict,
-    /// Whether the game has heard the answer.
-    is_told: bool,
     /// The first step that does not find it so any more, or may change it again.
     until: Option<Tick>,
 }
@@ -124,11 +122,25 @@ impl<'a> FoundChanges<'a> {
     }
 }
 
+/// For how many ticks an answer is waited for: as long as an authority tells what a player has changed.
+const OPEN_TICKS_MAX: u32 = 1000;
+
+/// What has become of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ChangeAnswer {
+    /// The tick of the step that has made it.
+    pub tick: Tick,
+    pub entity: Entity,
+    pub is_refused: bool,
+}
+
 /// Lives as long as a timeline. Mostly there are none.
 #[derive(Default, Debug)]
 pub(crate) struct OptimisticChanges {
     /// Ascending by tick, one for each entity and tick.
     changes: Vec<PredictedChange>,
+    /// What the game has not heard yet.
+    answers: Vec<ChangeAnswer>,
     /// What must not be changed in a step.
     refused: Vec<Entity>,
     /// The first step that has made or found what is refused by now, where they were not made again.
@@ -236,8 +248,8 @@ impl OptimisticChanges {
             return;
         }
         let at = self.changes.partition_point(|change| change.tick <= tick);
-        let (answer, is_told, until) = (Verdict::Open, false, None);
-        self.changes.insert(at, PredictedChange { tick, by, entity, rows, answer, is_told, until });
+        let (answer, until) = (Verdict::Open, None);
+        self.changes.insert(at, PredictedChange { tick, by, entity, rows, answer, until });
     }
 
     /// Whether the newest simulation of this step has changed the entity.
@@ -254,15 +266,16 @@ impl OptimisticChanges {
         is_confirmed: impl Fn(Tick, Entity) -> bool,
         mut refuse: impl FnMut(&PredictedChange),
     ) {
-        let OptimisticChanges { changes, outdated, .. } = self;
-        for change in changes.iter_mut().filter(|change| change.answer == Verdict::Open && change.tick < known_until) {
-            if is_confirmed(change.tick, change.entity) {
-                change.answer = Verdict::Confirmed;
-                continue;
+        let OptimisticChanges { changes, answers, outdated, .. } = self;
+        for change in changes.iter_mut().filter(|change| !change.is_answered() && change.tick < known_until) {
+            let PredictedChange { tick, entity, .. } = *change;
+            let is_refused = !is_confirmed(tick, entity);
+            change.answer = if is_refused { Verdict::Refused(known_until) } else { Verdict::Confirmed };
+            answers.push(ChangeAnswer { tick, entity, is_refused });
+            if is_refused {
+                *outdated = Some(outdated.map_or(tick, |outdated| outdated.min(tick)));
+                refuse(change);
             }
-            change.answer = Verdict::Refused(known_until);
-            *outdated = Some(outdated.map_or(change.tick, |outdated| outdated.min(change.tick)));
-            refuse(change);
         }
     }
 
@@ -280,12 +293,9 @@ impl OptimisticChanges {
         self.outdated = None;
     }
 
-    /// Names each change that was answered and not told, and whether it was refused.
-    pub(crate) fn tell(&mut self, mut tell: impl FnMut(&PredictedChange, bool)) {
-        for change in self.changes.iter_mut().filter(|change| change.is_answered() && !change.is_told) {
-            change.is_told = true;
-            tell(change, change.is_refused());
-        }
+    /// Takes out what the game has not heard yet; ascending by the tick in which the answer came.
+    pub(crate) fn take_answers(&mut self) -> impl Iterator<Item = ChangeAnswer> {
+        self.answers.drain(..)
     }
 
     /// From the step of `present` on, which is the next one, nothing is found of those that have ended, which stood until now.
@@ -297,12 +307,13 @@ impl OptimisticChanges {
         }
     }
 
-    /// No step before this one is made again.
-    pub(super) fn forget_before(&mut self, oldest: Tick) {
-        self.changes.retain(|change| {
-            let has_ended = change.until.is_some_and(|until| until < oldest);
-            !has_ended && (change.is_answered() || change.tick >= oldest)
-        });
+    /// The state of `present` is the newest, and no step before `oldest` is made again. What nobody has answered for so long is
+    /// refused, as nobody will.
+    pub(super) fn forget_before(&mut self, oldest: Tick, present: Tick) {
+        self.changes.retain(|change| change.until.is_none_or(|until| until >= oldest));
+        if let Some(silent) = present.back(OPEN_TICKS_MAX) {
+            self.answer(silent, |_, _| false, |_| {});
+        }
     }
 }
 

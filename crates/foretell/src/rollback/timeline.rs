@@ -374,7 +374,7 @@ impl<W: World> Timeline<W> {
     fn forget_old(&mut self) {
         let (oldest, present) = (self.history.oldest_in_reach(), self.present());
         self.forget_before(self.checkpoints.schedule.first_from(oldest, present).unwrap_or(present));
-        self.cursor.changes.forget_before(self.history.oldest_rows());
+        self.cursor.changes.forget_before(self.history.oldest_rows(), present);
     }
 
     /// Nobody goes back to a state before that of `oldest`.

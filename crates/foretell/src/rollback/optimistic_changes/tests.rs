@@ -147,12 +147,39 @@ fn all_of_a_change_ends_when_the_last_of_it_is_shown_as_new() {
 fn a_change_is_forgotten_with_the_steps_that_may_find_it() {
     let (_, mut timeline, _) = played();
     let changes = timeline.changes_mut();
-    changes.forget_before(tick(2));
+    changes.forget_before(tick(2), tick(9));
     assert_eq!(changes.len(), 1);
     changes.answer(tick(6), |_, _| true, |_| {});
     changes.end(tick(9), |_| true);
-    changes.forget_before(tick(9));
+    changes.forget_before(tick(9), tick(12));
     assert_eq!(changes.len(), 1, "the saved state of tick 9 may have it");
-    changes.forget_before(tick(10));
+    changes.forget_before(tick(10), tick(13));
     assert!(changes.is_empty());
+}
+
+#[test]
+fn what_is_not_answered_within_the_horizon_stays_and_is_refused_when_nobody_can_answer_any_more() {
+    let (mut house, mut timeline, told) = played();
+    let asked = 2 + OPEN_TICKS_MAX;
+    for now in (8..=asked + 1).map(tick) {
+        timeline.advance(&mut house, &told);
+        let is_waited_for = now < tick(asked);
+        let answer = ChangeAnswer { tick: tick(2), entity: DOOR.entity, is_refused: true };
+        let expected = if now == tick(asked) { vec![answer] } else { vec![] };
+        assert_eq!(timeline.changes_mut().take_answers().collect::<Vec<_>>(), expected, "after the step of {now:?}");
+        assert_eq!(timeline.changes().changes.has(tick(2), DOOR.entity), is_waited_for, "after the step of {now:?}");
+    }
+    timeline.advance(&mut house, &told);
+    assert_eq!((house.doors.get(DOOR.entity).map(|door| door.open), house.locks.len()), (Some(false), 1));
+}
+
+#[test]
+fn the_game_hears_an_answer_though_everything_begins_anew() {
+    let (_, mut timeline, _) = played();
+    let changes = timeline.changes_mut();
+    changes.answer(tick(4), |_, _| true, |_| {});
+    changes.clear();
+    let answer = ChangeAnswer { tick: tick(2), entity: DOOR.entity, is_refused: false };
+    assert_eq!(changes.take_answers().collect::<Vec<_>>(), [answer]);
+    assert_eq!(changes.take_answers().count(), 0, "once");
 }

@@ -1,7 +1,7 @@
 //! What becomes of the own player's changes to others' entities, made ahead of the authority.
 
 use super::cause_evidence::CauseEvidence;
-use crate::rollback::{ChangedRow, OptimisticChanges, PredictedChange};
+use crate::rollback::{ChangeAnswer, ChangedRow, OptimisticChanges, PredictedChange};
 use crate::session::client::game_settings::GameSettings;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
@@ -51,10 +51,14 @@ pub(super) fn settle(changes: &mut OptimisticChanges, now: &KnownNow<'_>, log: &
     let KnownNow { settings, snapshots, present, cursor } = *now;
     let rate = settings.rules.tick_rate;
     let newest = snapshots.newest().map(|snapshot| snapshot.tick);
-    changes.tell(|&PredictedChange { tick, entity, .. }, is_refused| {
-        let confirmed = ClientEvent::ChangeConfirmed { tick, entity };
-        log.events.push(if is_refused { ClientEvent::ChangeRefused { tick, entity } } else { confirmed });
+    let answers = changes.take_answers().map(|ChangeAnswer { tick, entity, is_refused }| {
+        if is_refused {
+            ClientEvent::ChangeRefused { tick, entity }
+        } else {
+            ClientEvent::ChangeConfirmed { tick, entity }
+        }
     });
+    log.events.extend(answers);
     let told = |row: &ChangedRow| {
         let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
         snapshots.told_in(row.key).or(gone)
