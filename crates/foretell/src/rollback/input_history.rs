@@ -3,7 +3,7 @@
 
 use super::remote_inputs::{RelayedInput, RemoteInputs};
 use crate::time::{Tick, TickRate, TickRing};
-use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet};
+use crate::world::{Input, InputStatus, PlayerId, PlayerInput, PredictionSet, ROW_WORDS_MAX};
 use alloc::vec::Vec;
 
 /// How many of its own inputs a client remembers at least: 16 s at 64 Hz, the article's ring (R14). Never fewer than
@@ -185,7 +185,7 @@ impl<I: Input> InputHistory<I> {
     /// In what a tick is outdated by what its step was given.
     pub(super) fn outdated(&self, tick: Tick, predicted: &PredictionSet) -> Outdated {
         let (own, given) = (predicted.player(), self.given(tick));
-        let differs = |player| given.of(player) != self.of(player, own, tick).map(|input| input.input);
+        let differs = |player| !are_same(given.of(player), self.of(player, own, tick).map(|input| input.input));
         Outdated {
             own_input: self.others.told(own, tick).is_some() && differs(own),
             others_input: others(predicted).any(differs),
@@ -197,8 +197,18 @@ impl<I: Input> InputHistory<I> {
     /// Whether the step of a tick was given another input of another player than the authority applied, as far as it has
     /// told; or it has not.
     pub(super) fn is_misguessed(&self, player: PlayerId, tick: Tick) -> bool {
-        self.others.told(player, tick).is_none_or(|told| self.given(tick).of(player) != told.input)
+        self.others.told(player, tick).is_none_or(|told| !are_same(self.given(tick).of(player), told.input))
     }
+}
+
+/// Whether a step makes the same of both: an input that is equal may differ in bits, as -0.0 does from 0.0.
+fn are_same<I: Input>(one: Option<I>, other: Option<I>) -> bool {
+    let words = |input: I| {
+        let mut words = [0; ROW_WORDS_MAX];
+        input.write(&mut words);
+        words
+    };
+    one == other && one.map(words) == other.map(words)
 }
 
 /// The players of whom entities are predicted, without the own one and the server.
@@ -274,6 +284,23 @@ mod tests {
         assert_eq!(outdated(&inputs), all);
         inputs.gather(NOW, &everyone());
         assert!(!outdated(&inputs).any(), "simulated again it no longer is");
+    }
+
+    #[derive(foretell::Input, Clone, Copy, Default, PartialEq)]
+    struct Stick {
+        y: f32,
+    }
+
+    #[test]
+    fn an_input_that_is_equal_and_of_other_bits_is_another_one() {
+        let mut inputs: InputHistory<Stick> = InputHistory::new(64, TickRate::hz(64));
+        inputs.gather(NOW, &everyone());
+        for (y, is_another) in [(0.0, false), (-0.0, true)] {
+            let told = RelayedInput { input: Some(Stick { y }), status: InputStatus::Received };
+            inputs.tell(NOW, THEM, NOW, [(NOW, told)].into_iter());
+            assert_eq!(inputs.outdated(NOW, &everyone()).others_input, is_another, "{y}");
+            assert_eq!(inputs.is_misguessed(THEM, NOW), is_another, "{y}");
+        }
     }
 
     #[test]
