@@ -124,7 +124,7 @@ impl<W: World> Client<W> {
         connection.update(now, settings, &mut game, log);
         for event in &log.events {
             if let ClientEvent::Despawned { entity, .. } | ClientEvent::Withdrawn { entity, .. } = event {
-                settings.curves.forget(*entity);
+                settings.forget(*entity);
             }
         }
     }
@@ -171,7 +171,7 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Predict(player, yes));
     }
 
-    /// How a single entity is to be had, whatever holds for the others of its player; `None` is as these. Another's is
+    /// How a single entity is to be had until it has ended, whatever holds for the others of its player; `None` is as these. Another's is
     /// predicted only if the server relays their inputs. It happens with the next snapshot; what is shown goes over smoothly. The
     /// world's step has to ask [`Step::role`](crate::world::Step::role) then, as an input says nothing of single entities.
     pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {

@@ -70,6 +70,12 @@ impl GameSettings {
         }
     }
 
+    /// An entity has ended: nothing is asked for of it any more.
+    pub(super) fn forget(&mut self, entity: Entity) {
+        self.entities.remove(entity);
+        self.curves.forget(entity);
+    }
+
     /// Whether anything is asked for of single players.
     pub(super) fn names_players(&self) -> bool {
         !self.players.is_empty()
@@ -140,4 +146,26 @@ pub(super) struct Game<'a, W: World> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 fn exact_radius_m(radius_m: f64) -> u32 {
     (2.0 * radius_m) as u32 | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_states::schema;
+
+    #[derive(foretell::Input, Clone, Copy, Default, PartialEq)]
+    struct Keys {
+        up: bool,
+    }
+
+    #[test]
+    fn of_what_has_ended_nothing_is_asked_for_any_more() {
+        let rules = Rules::new(schema());
+        let mut settings = GameSettings::new::<Keys>(rules, ClientConfig::default(), Seat::Player);
+        let rocket = Entity::new(PlayerId::SERVER, Tick::new(7), 0);
+        settings.set_mode(rocket, Some(EntityMode::Predicted));
+        assert_eq!(settings.predicts_within_m(), Some(0));
+        settings.forget(rocket);
+        assert_eq!((settings.predicts_within_m(), settings.entities.len()), (None, 0));
+    }
 }
