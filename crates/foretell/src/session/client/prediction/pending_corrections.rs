@@ -4,8 +4,7 @@ use crate::session::client::correction_causes::Causes;
 use crate::session::client::initial_capacity::FEW;
 use crate::session::client::update_report::{Corrected, Landed};
 use crate::time::Tick;
-use crate::world::{Difference, Entity, PlayerId};
-use alloc::vec::Vec;
+use crate::world::{Difference, Entity, EntityMap, PlayerId};
 
 /// A correction that has not landed.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +29,7 @@ impl Pending {
 
 /// Lives as long as a session.
 pub(crate) struct PendingCorrections {
-    pending: Vec<Pending>,
+    pending: EntityMap<Pending>,
     /// From which tick on something is simulated again that has not landed, and for what reasons besides those of the
     /// pending corrections.
     again: Option<(Tick, Causes)>,
@@ -38,7 +37,7 @@ pub(crate) struct PendingCorrections {
 
 impl PendingCorrections {
     pub(crate) fn new() -> PendingCorrections {
-        PendingCorrections { pending: Vec::with_capacity(FEW), again: None }
+        PendingCorrections { pending: EntityMap::with_capacity(FEW), again: None }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -57,12 +56,12 @@ impl PendingCorrections {
 
     /// Whether anything is found of an entity.
     pub(crate) fn has(&self, entity: Entity) -> bool {
-        self.pending.iter().any(|pending| pending.entity == entity)
+        self.pending.get(entity).is_some()
     }
 
     /// Adds what was found to what is pending of the same entity.
     pub(crate) fn add(&mut self, found: Pending) {
-        match self.pending.iter_mut().find(|known| known.entity == found.entity) {
+        match self.pending.get_mut(found.entity) {
             // Another component of it.
             Some(known) if known.tick == found.tick => {
                 known.causes = known.causes.with(found.causes);
@@ -70,13 +69,13 @@ impl PendingCorrections {
             }
             // It lands together with what was found before.
             Some(known) => *known = Pending { since: known.since, causes: known.causes.with(found.causes), ..found },
-            None => self.pending.push(found),
+            None => drop(self.pending.insert(found.entity, found)),
         }
     }
 
     /// Those that were found in the state of `tick`.
     pub(crate) fn found_in(&mut self, tick: Tick) -> impl Iterator<Item = &mut Pending> {
-        self.pending.iter_mut().filter(move |pending| pending.tick == tick)
+        self.pending.values_mut().iter_mut().filter(move |pending| pending.tick == tick)
     }
 
     /// Ticks from `tick` on are simulated again, for these reasons.
@@ -90,19 +89,17 @@ impl PendingCorrections {
     /// What was simulated elsewhere without a sample of its own follows from what has landed with it.
     pub(crate) fn follow(&mut self, moved: impl Iterator<Item = (Entity, f64)>, owner_of: impl Fn(Entity) -> PlayerId) {
         let Some((tick, causes)) = self.again.take() else { return };
-        let causes = self.pending.iter().fold(causes, |all, pending| all.with(pending.causes));
-        let known = self.pending.len();
+        let causes = self.pending.values().iter().fold(causes, |all, pending| all.with(pending.causes));
         for (entity, misprediction_m) in moved {
-            if self.pending[..known].iter().all(|pending| pending.entity != entity) {
+            self.pending.get_or_insert_with(entity, || {
                 let (owner, since, difference) = (owner_of(entity), tick, None);
-                self.pending.push(Pending { entity, owner, since, tick, difference, causes, misprediction_m });
-            }
+                Pending { entity, owner, since, tick, difference, causes, misprediction_m }
+            });
         }
     }
 
     /// What was found, ascending by entity; it has reached the present.
     pub(crate) fn land(&mut self) -> impl Iterator<Item = Pending> {
-        self.pending.sort_unstable_by_key(|pending| pending.entity);
-        self.pending.drain(..)
+        self.pending.drain().map(|(_, pending)| pending)
     }
 }

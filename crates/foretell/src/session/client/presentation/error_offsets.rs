@@ -50,6 +50,7 @@ pub(crate) struct ErrorOffsets {
     offsets: EntityMap<Dated>,
     /// How they decay: as the configuration said in the last update.
     law: Option<Correction>,
+    /// Ascending by entity, each once.
     captured: Vec<Captured>,
 }
 
@@ -72,6 +73,7 @@ impl ErrorOffsets {
         for row in newest.iter().filter(|row| visual.sources.schema.component(row.component).has_pose()) {
             self.capture_one(row.entity, visual);
         }
+        self.sort_captured();
     }
 
     /// They decay by this law from now on; until now they have by the one before.
@@ -105,6 +107,13 @@ impl ErrorOffsets {
         for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);
         }
+        self.sort_captured();
+    }
+
+    /// An entity with a pose in two components was captured twice.
+    fn sort_captured(&mut self) {
+        self.captured.sort_unstable_by_key(|captured| captured.entity);
+        self.captured.dedup_by_key(|captured| captured.entity);
     }
 
     fn capture_one(&mut self, entity: Entity, visual: &VisualState<'_>) {
@@ -146,11 +155,12 @@ impl ErrorOffsets {
 
     /// What the correction that has just landed did to an entity.
     pub(crate) fn landed(&self, entity: Entity) -> Landed {
-        let found = self.captured.iter().find(|captured| captured.entity == entity);
-        found.map_or(Landed::default(), |found| Landed { moved_m: found.moved_m, teleport: found.teleport })
+        let found = self.captured.binary_search_by_key(&entity, |captured| captured.entity);
+        let landed = |Captured { moved_m, teleport, .. }| Landed { moved_m, teleport };
+        found.map_or(Landed::default(), |at| landed(self.captured[at]))
     }
 
-    /// The entities that are simulated elsewhere since something has landed, and how far, in metres.
+    /// The entities that are simulated elsewhere since something has landed, ascending, and how far, in metres.
     pub(crate) fn moved(&self) -> impl Iterator<Item = (Entity, f64)> {
         let moved = self.captured.iter().filter(|captured| captured.simulated_m > 0.0);
         moved.map(|captured| (captured.entity, captured.simulated_m))
@@ -210,6 +220,27 @@ mod tests {
         assert!(before > 0.0 && (left(&offsets, 1, 400) - before).abs() < 1e-12, "that it was looked at does not show");
         offsets.drop_ended(at(10_000), |_, _| true);
         assert!(offsets.offsets.is_empty());
+    }
+
+    #[test]
+    fn an_entity_with_a_pose_in_two_components_has_moved_once() {
+        let mut offsets = ErrorOffsets::new();
+        let (simulated, shown) = (Pose::at([0.0; 3]), Pose::at([1.0, 0.0, 0.0]));
+        for nth in [1, 2, 3, 2, 3] {
+            let (entity, simulated_m, moved_m) = (entity(nth), f64::from(nth), 1.0);
+            offsets.captured.push(Captured {
+                entity,
+                simulated,
+                shown,
+                is_predicted: true,
+                simulated_m,
+                moved_m,
+                teleport: false,
+            });
+        }
+        offsets.sort_captured();
+        assert_eq!(offsets.moved().collect::<Vec<_>>(), [1, 2, 3].map(|nth| (entity(nth), f64::from(nth))));
+        assert_eq!([2, 4].map(|nth| offsets.landed(entity(nth)).moved_m), [1.0, 0.0]);
     }
 
     #[test]
