@@ -1,9 +1,13 @@
 //! Who looks on in an exact session simulates all of it with the inputs of the players, and costs nobody anything.
 
 use super::exact::{Balls, Play, Push, agrees_with_truth, bad, run, stats};
+use foretell::session::client::ClientEvent;
 use foretell::session::server::ServerEvent;
-use foretell::{ClientConfig, Rules, Seat, ServerConfig, Tick, World};
-use foretell_sim::harness::{FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Simulation};
+use foretell::{
+    Client, ClientConfig, Frame, Instant, PlayerId, Rules, Seat, ServerConfig, Simulate, State, Step, Table, Tick,
+    World,
+};
+use foretell_sim::harness::{Driver, FaultMix, HostOptions, Leaving, Moment, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::Conditions;
 
 /// Two players, and somebody who looks on, whose index is 2.
@@ -106,4 +110,63 @@ fn no_check_complains_where_one_looks_on_whatever_goes_wrong() {
         // Guesses about others are corrected in calm, too.
         .without("calm");
     scenario.seeds(0..10).expect("no check complains");
+}
+
+#[derive(State, Clone, Copy, Default, PartialEq, Debug)]
+struct Ball {
+    at: i32,
+}
+
+/// Who joins has no ball before they press a key.
+#[derive(World, Clone, Default)]
+struct Spawning(Table<Ball>);
+
+impl Simulate for Spawning {
+    type Input = Push;
+
+    fn step(&mut self, step: &mut Step<'_, Push>) {
+        self.0.remove_left(step);
+        for player in (1..=2).map(PlayerId::new) {
+            let Some(input) = step.input(player).filter(|input| input.input.force != 0) else { continue };
+            let force = i32::from(input.input.force);
+            if let Some(mut ball) = self.0.iter_mut().find(|ball| ball.owner() == player) {
+                ball.at += force;
+                continue;
+            }
+            self.0.spawn(step, player, Ball::default());
+        }
+    }
+}
+
+/// Presses from the fourth second on.
+#[derive(Default)]
+struct Late {
+    is_apart: bool,
+}
+
+impl Driver<Spawning> for Late {
+    fn input(&mut self, player: usize, tick: Tick) -> Push {
+        Push { force: if tick.get() > 250 + 100 * player as u32 { 1 } else { 0 } }
+    }
+
+    fn after_client(&mut self, _player: usize, _at: Moment, _client: &Client<Spawning>, frame: &Frame<'_>) {
+        self.is_apart |= frame.events.iter().any(|event| matches!(event, ClientEvent::EndsDiffer { .. }));
+    }
+}
+
+#[test]
+fn who_comes_into_the_world_by_a_key_is_no_difference_between_the_ends() {
+    for (rtt_ms, loss, seed) in [(0, 0.0, 1), (100, 0.0, 2), (100, 0.2, 3)] {
+        let rules = Rules { exact: true, ..Rules::new(Spawning::schema()) };
+        let config = ServerConfig { relay_inputs: true, ..ServerConfig::default() };
+        let mut simulation = Simulation::new(rules, config, Spawning::default(), seed);
+        for _ in 0..2 {
+            let (host, world, conditions) = (HostOptions::at(60), Spawning::default(), bad(rtt_ms, loss));
+            let client = ClientConfig::default();
+            simulation.add_player(PlayerOptions { client, host, conditions, world });
+        }
+        let mut late = Late::default();
+        simulation.run_until(Instant::from_micros(10_000_000), &mut late);
+        assert!(!late.is_apart && simulation.server.world.0.len() == 2, "{rtt_ms} ms, {loss}");
+    }
 }

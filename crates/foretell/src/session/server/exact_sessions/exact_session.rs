@@ -42,6 +42,8 @@ pub(crate) struct ExactSession {
     /// The newest state that no client can have foreseen: somebody has joined or left, the server has changed its world
     /// outside of a step or skipped ticks.
     unforeseen: Option<Tick>,
+    /// Whether nothing is told of the inputs of somebody who plays, around the newest state.
+    was_any_untold: bool,
     /// How many entities the smallest state had that was too large to be told to who joins.
     too_large: Option<usize>,
 }
@@ -58,6 +60,7 @@ impl ExactSession {
             image_tick: None,
             digest: 0,
             unforeseen: None,
+            was_any_untold: false,
             too_large: None,
         }
     }
@@ -154,9 +157,10 @@ impl ExactSession {
             self.image.copy_rows(rows);
             self.image_tick = Some(tick);
         }
-        // Nothing is told of the inputs of a player who has no entity: what they bring about nobody foresees.
+        // Nothing is told of the inputs of a player who has no entity: what they bring about in the next state nobody foresees.
         let playing = self.agreements.iter().filter(|(_, agreement)| agreement.has_inputs()).map(|(player, _)| player);
-        if playing.chain(&self.local).any(|player| !rows.shows_others(state.schema(), *player)) {
+        let is_any_untold = playing.chain(&self.local).any(|player| !rows.shows_others(state.schema(), *player));
+        if core::mem::replace(&mut self.was_any_untold, is_any_untold) || is_any_untold {
             self.unforeseen = Some(tick);
         }
         if is_sent {
