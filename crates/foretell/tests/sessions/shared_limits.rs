@@ -7,7 +7,7 @@ use foretell::session::server::Server;
 use foretell::session::{Claim, Holder};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, PeerId, PlayerId, Rules, SendRate, ServerConfig, ServerFrame,
-    Simulate, State, Step, Table, Tick, World,
+    Simulate, State, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
@@ -330,4 +330,71 @@ fn more_rows_than_fit_into_a_datagram_take_turns() {
     assert!(behind(&simulation, &wire) < 0.15, "{} m", behind(&simulation, &wire));
     simulation.run_until(ms(10_900), &mut wire);
     assert!(behind(&simulation, &wire) < 1e-9, "all have arrived: {} m", behind(&simulation, &wire));
+}
+
+/// Told ten times per second.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+#[state(hz = 10)]
+struct Barrel {
+    #[state(position, writer = owner)]
+    place: [f32; 3],
+}
+
+/// Barrels of the server's, which lie where they are left.
+#[derive(World, Default)]
+struct Barrels(Table<Barrel>);
+
+impl Simulate for Barrels {
+    type Input = Nothing;
+
+    fn step(&mut self, _step: &mut Step<'_, Nothing>) {}
+}
+
+/// Pushes a barrel along x, and gives it back on the way.
+#[derive(Default)]
+struct Pushing {
+    views: Views,
+    /// Where it was shown last, and how far back from there it was shown at most, in metres.
+    shown_m: f64,
+    back_m: f64,
+}
+
+impl Driver<Barrels> for Pushing {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
+        Nothing(false)
+    }
+
+    fn before_client(&mut self, _player: usize, _at: Moment, client: &mut Client<Barrels>) {
+        let (barrel, tick) = (numbered(0), client.tick());
+        match tick.get() {
+            200 => client.request(barrel, Claim::Authority),
+            400 => client.release(barrel),
+            _ => {}
+        }
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let it = Barrel { place: [tick.get() as f32 * 0.1, 0.0, 0.0] };
+        client.capture(barrel, tick, &it);
+        client.show(barrel, &it);
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Barrels>, frame: &Frame<'_>) {
+        client.present(at.local, &mut self.views);
+        let Some(view) = self.views.get(numbered(0)).filter(|_| frame.tick.get() > 250) else { return };
+        let shown_m = view.pose().position[0];
+        self.back_m = self.back_m.max(self.shown_m - shown_m);
+        self.shown_m = shown_m;
+    }
+}
+
+#[test]
+fn what_is_told_rarely_and_was_given_back_is_not_shown_where_it_was_before() {
+    let mut barrels = Barrels::default();
+    barrels.0.insert(unowned(numbered(0)), Barrel::default());
+    let mut simulation = Simulation::new(Rules::new(Barrels::schema()), ServerConfig::default(), barrels, 3);
+    let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+    let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Barrels::default() });
+    let mut pushing = Pushing::default();
+    simulation.run_until(Instant::from_micros(9_000_000), &mut pushing);
+    assert!(pushing.shown_m > 39.0 && pushing.back_m < 0.005, "{} {}", pushing.shown_m, pushing.back_m);
 }

@@ -7,8 +7,9 @@ use super::presentation::{HeldShown, Sources};
 use super::snapshots::Snapshots;
 use super::update_report::{AuthorityChange, ClientEvent};
 use crate::rollback::Timeline;
+use crate::session::Rules;
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, World};
+use crate::world::{ComponentId, Entity, PlayerId, RowKey, World};
 use alloc::vec::Vec;
 
 /// What takes part in it.
@@ -47,10 +48,17 @@ impl<W: World> AuthorityHandoff<'_, W> {
     /// One that is over, and of which the cursor shows what came after it; or that is predicted again, or gone.
     fn next_ended(&self) -> Option<Entity> {
         let at = self.presentation.remote.playout.at_instant(self.moment.now)?;
-        let passed = |end: Tick| TickTime::start_of(end) <= at;
+        let Rules { schema, tick_rate, .. } = &self.moment.settings.rules;
+        let has_passed = |component: ComponentId, end: Tick| {
+            // What is told rarely is shown later by that.
+            let later = schema.component(component).interval_ticks(*tick_rate, 1) - 1;
+            TickTime::start_of(end + later) <= at
+        };
         let is_shown = |entity: Entity| self.authority.has_begun(entity) && !self.predicts(entity);
-        let over = |(entity, end): &(Entity, Tick)| passed(*end) || !is_shown(*entity) || !self.snapshots.has(*entity);
-        self.authority.ended().find(over).map(|(entity, _)| entity)
+        let over = |(RowKey { component, entity }, end): &(RowKey, Tick)| {
+            has_passed(*component, *end) || !is_shown(*entity) || !self.snapshots.has(*entity)
+        };
+        self.authority.ended().find(over).map(|(key, _)| key.entity)
     }
 
     fn end(&mut self, entity: Entity) {

@@ -145,9 +145,9 @@ impl HeldEntities {
     }
 
     /// The holds that are over, and by which snapshot.
-    pub(crate) fn ended(&self) -> impl Iterator<Item = (Entity, Tick)> {
+    pub(crate) fn ended(&self) -> impl Iterator<Item = (RowKey, Tick)> {
         self.grants.values().iter().filter_map(|grant| match grant.phase {
-            Phase::Ended(tick) => Some((grant.entity, tick)),
+            Phase::Ended(tick) => Some((RowKey { component: grant.component, entity: grant.entity }, tick)),
             _ => None,
         })
     }
