@@ -4,6 +4,7 @@ use crate::blueprint::Design;
 use crate::physics::{Changed, Slot};
 use crate::{Blueprint, Physics, Plan};
 use foretell::Entity;
+use rapier3d::dynamics::RigidBodyType;
 use rapier3d::geometry::ColliderBuilder;
 
 impl Physics {
@@ -26,8 +27,8 @@ impl Physics {
 
     fn remake(&mut self, at: usize, plan: Plan) {
         let Slot { entity, owner, handle: old, .. } = self.slots[at];
-        let before = &self.rapier.bodies[old];
-        let (state, forces) = (crate::Body::of(before), (before.user_force(), before.user_torque()));
+        let (state, before) = (self.state_at(at), &self.rapier.bodies[old]);
+        let forces = (before.user_force(), before.user_torque());
         self.joints.detach(&self.rapier.impulse_joints, entity);
         self.wake_touched(old);
         self.rapier.remove(old);
@@ -39,6 +40,8 @@ impl Physics {
         self.rapier.bodies[handle].add_torque(forces.1, false);
         let listens = self.rapier.listens(handle);
         let Slot { proxy, stranger, design, .. } = self.slots[at];
+        // What is fixed is moved by nothing already, and is no proxy.
+        let proxy = proxy.filter(|_| kind != RigidBodyType::Fixed);
         let (changed, drowsy) = (Changed::Outside, state.sleeping);
         self.slots[at] = Slot { entity, owner, handle, kind, proxy, changed, design, listens, stranger, drowsy };
         for (link, joint) in plan.links {

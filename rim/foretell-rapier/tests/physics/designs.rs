@@ -184,6 +184,38 @@ fn a_client_that_has_a_body_of_an_older_design_makes_it_anew_when_rows_say_so() 
 }
 
 #[test]
+fn a_block_that_is_shown_moving_and_becomes_fixed_lies_where_its_rows_say_from_then_on() {
+    let of_client = |tick| Step::new(Tick::new(tick), TickRate::default(), Side::Client(PlayerId::new(1)), &[]);
+    let (mut server, block) = with(0, 5, 0);
+    let mut client = scene();
+    server.body_mut(block).expect("it is there").set_linvel(Vector::new(0.0, 0.0, 10.0), true);
+    for tick in 5..8 {
+        server.step(&mut still(tick));
+        client.adopt(&rows_of(&mut server));
+        client.step(&mut of_client(tick + 1));
+    }
+    assert!(client.state(block).expect("it is there").velocity[2] > 9.0);
+    if let Some(Thing::Block { form, .. }) = server.get_mut(block) {
+        *form = 1;
+    }
+    // And somewhere else it goes at last, fixed as it is.
+    for tick in 8..12 {
+        if tick == 11 {
+            server.body_mut(block).expect("it is there").set_translation(Vector::new(5.0, 1.0, 5.0), true);
+        }
+        server.step(&mut still(tick));
+        client.adopt(&rows_of(&mut server));
+        let told = server.state(block).expect("it is there");
+        for what in ["before", "after"] {
+            let now = Body::of(client.body(block).expect("it is there"));
+            assert!(now.same_bits(&told), "tick {tick}, {what} its step: {now:?} for {told:?}");
+            client.step(&mut of_client(tick + 1));
+            assert_eq!(client.body(block).map(|body| body.body_type()), Some(RigidBodyType::Fixed));
+        }
+    }
+}
+
+#[test]
 fn what_stood_on_a_block_that_shrinks_or_goes_wakes_and_comes_down() {
     let mut scene = scene();
     (0..70).for_each(|tick| scene.step(&mut still(tick)));
