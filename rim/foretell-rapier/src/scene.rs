@@ -160,15 +160,20 @@ impl<G: Gameplay> Scene<G> {
         Some(state.into_inner())
     }
 
-    /// Makes the bodies anew of which columns say so.
+    /// Makes the bodies anew of which columns say so, and states tell their bodies as they are, whatever was written there.
     fn redesign_touched(&mut self) {
         let mut touched = core::mem::take(&mut self.touched);
         touched.sort_unstable();
         touched.dedup();
         for entity in touched.drain(..) {
-            let Some(state) = self.states.get(entity) else { continue };
+            let Some(mut state) = self.states.get_mut(entity) else { continue };
             match (self.physics.contains(entity), state.body().is_some()) {
-                (true, true) => _ = self.physics.redesign(entity, &*state),
+                (true, true) => {
+                    self.physics.redesign(entity, &*state);
+                    if let (Some(body), Some(now)) = (state.body_mut(), self.physics.state(entity)) {
+                        *body = now;
+                    }
+                }
                 (true, false) => _ = self.physics.despawn(entity),
                 (false, true) => self.physics.insert(state.owned(), &*state),
                 (false, false) => {}
@@ -237,6 +242,7 @@ impl<G: Gameplay> World for Scene<G> {
 
     fn publish(&mut self, rows: &mut Rows) {
         // What was done to them outside of steps.
+        self.redesign_touched();
         self.take_bodies();
         self.states.publish(rows);
     }

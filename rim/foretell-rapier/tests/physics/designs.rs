@@ -216,6 +216,32 @@ fn a_block_that_is_shown_moving_and_becomes_fixed_lies_where_its_rows_say_from_t
 }
 
 #[test]
+fn what_is_written_into_the_body_of_a_state_is_told_to_nobody_though_the_body_rests() {
+    for form in [0, 1] {
+        let (mut scene, block) = with(form, 5, 1);
+        // Before gravity turns, until all sleep.
+        (6..200).for_each(|tick: u32| scene.step(&mut still(tick.min(79))));
+        let rests = scene.state(block).expect("it is there");
+        assert!(rests.sleeping || form == 1, "{rests:?}");
+        let write = |scene: &mut Scene<Blocks>| {
+            if let Some(Thing::Block { body, touched, .. }) = scene.get_mut(block) {
+                (*body, *touched) = (Body::at([9.0, 8.0, 7.0]), *touched + 1);
+            }
+        };
+        let check = |scene: &mut Scene<Blocks>, times: u32| {
+            let told = rows_of(scene).state::<Thing>(block);
+            assert_eq!(told, Some(Thing::Block { body: rests, form, touched: times }));
+            assert_eq!(scene.get(block).copied(), told);
+        };
+        write(&mut scene);
+        check(&mut scene, 1);
+        write(&mut scene);
+        scene.step(&mut still(79));
+        check(&mut scene, 2);
+    }
+}
+
+#[test]
 fn what_stood_on_a_block_that_shrinks_or_goes_wakes_and_comes_down() {
     let mut scene = scene();
     (0..70).for_each(|tick| scene.step(&mut still(tick)));
