@@ -291,6 +291,10 @@ impl Physics {
         let mut body = body.user_data(u128::from(entity.bits())).build();
         state.put(&mut body);
         let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
+        if stranger {
+            // Who has told of it has made a step with it: the next one's queries find it there.
+            self.rapier.place_colliders(handle, &self.parameters);
+        }
         let listens = self.rapier.listens(handle);
         let (proxy, changed, drowsy) = (None, Changed::Outside, state.sleeping);
         let slot = Slot { entity, owner, handle, kind, proxy, changed, design, listens, stranger, drowsy };

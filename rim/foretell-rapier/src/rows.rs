@@ -1,6 +1,6 @@
 //! Rows out of bodies, and bodies out of rows.
 
-use crate::blueprint::{Design, Made};
+use crate::blueprint::Made;
 use crate::physics::Changed;
 use crate::{Blueprint, Body, Physics};
 use foretell::{Entity, Owned, PlayerId, Rows};
@@ -45,8 +45,8 @@ impl Physics {
             let Ok(at) = self.find_next(&mut next, of.entity) else { continue };
             if state.body().is_none() {
                 self.take_out(of.entity);
-            } else if self.slots[at].design != Design::of(&state) {
-                self.redesign(of.entity, &state);
+            } else if self.redesign(of.entity, &state) {
+                self.rapier.place_colliders(self.slots[at].handle, &self.parameters);
             }
         }
         let mut next = 0;

@@ -59,7 +59,7 @@ impl Rapier {
         colliders.any(|collider| collider.active_events().contains(ActiveEvents::COLLISION_EVENTS))
     }
 
-    /// Brings the colliders of a body that was put somewhere with it, for queries before the next step.
+    /// Brings the colliders of a body that was made or put somewhere with it, for queries before the next step.
     pub fn place_colliders(&mut self, body: RigidBodyHandle, parameters: &IntegrationParameters) {
         let pose = *self.bodies[body].position();
         for handle in self.bodies[body].colliders() {

@@ -2,7 +2,7 @@
 
 use crate::yard::{Keys, Thing, Yard, step};
 use foretell::world::Side;
-use foretell::{Entity, Owned, PlayerId, Rows, Simulate, State, Step, Tick, World};
+use foretell::{Entity, Owned, PlayerId, Rows, Schema, Simulate, State, Step, Tick, World};
 use foretell_rapier::rapier3d::prelude::{ColliderBuilder, QueryFilter, RigidBodyBuilder, Vector};
 use foretell_rapier::{Blueprint, Body, Physics, Plan};
 
@@ -125,6 +125,44 @@ fn queries_find_a_body_where_rows_have_put_it() {
     };
     assert_eq!(at([20.1, 5.1, -20.1]), Some(small));
     assert_eq!(at([-3.0, 0.21, 2.0]), None, "it was there");
+}
+
+/// A board of a length in metres, which its plan goes by.
+#[derive(State, Clone, Copy)]
+struct Board {
+    #[state(flatten)]
+    body: Body,
+    length: u8,
+}
+
+impl Blueprint for Board {
+    fn plan(&self, _entity: Entity) -> Plan {
+        let half = f32::from(self.length) / 2.0;
+        Plan::new(RigidBodyBuilder::fixed()).with(ColliderBuilder::cuboid(half, 0.5, 0.5))
+    }
+
+    fn design(&self) -> u64 {
+        self.length.into()
+    }
+}
+
+#[test]
+fn queries_find_a_body_that_rows_have_brought_or_made_anew_before_the_next_step() {
+    let mut physics = Physics::new([0.0; 3], []);
+    let mut rows = Rows::new(&Schema::of::<Board>());
+    let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };
+    for (length, farthest) in [(2, 0.9), (8, 3.9)] {
+        rows.set(of, &Board { body: Body::at([5.0, 0.0, 0.0]), length });
+        physics.adopt::<Board>(&rows);
+        for what in ["before", "after"] {
+            let queries = physics.queries(QueryFilter::default());
+            let found = queries.intersect_point(Vector::new(5.0 + farthest, 0.0, 0.0)).next();
+            let found = found.and_then(|(_, collider)| physics.entity(collider.parent()?));
+            assert_eq!(found, Some(of.entity), "{length} m, {what} the next step");
+            physics.prepare(&still(Tick::ZERO));
+            physics.advance(&still(Tick::ZERO));
+        }
+    }
 }
 
 /// One that weighs more than its collider.
