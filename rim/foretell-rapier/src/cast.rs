@@ -17,7 +17,7 @@ pub struct BodyHit {
     pub collider: usize,
     /// How far the cast has come, in metres; 0 where it begins in the body.
     pub distance: f32,
-    /// Which way the collider's surface faces there, of length 1.
+    /// Which way the collider's surface faces there, of length 1; against the cast's direction where it begins in the body.
     pub normal: [f32; 3],
 }
 
@@ -41,7 +41,7 @@ impl Physics {
     pub fn cast_ray(&self, past: &Rewound<'_>, from: [f32; 3], direction: [f32; 3], length: f32) -> Option<BodyHit> {
         let along = Vector::from_array(direction).try_normalize()?;
         let ray = Ray::new(Vector::from_array(from), along);
-        self.first(past, |collider, place| {
+        self.first(past, along, |collider, place| {
             let hit = collider.shape().cast_ray_and_get_normal(place, &ray, length, true)?;
             Some((hit.time_of_impact, hit.normal))
         })
@@ -52,7 +52,7 @@ impl Physics {
         let Swept { shape, from, direction, length } = *swept;
         let along = Vector::from_array(direction).try_normalize()?;
         let options = ShapeCastOptions { max_time_of_impact: length, ..ShapeCastOptions::default() };
-        self.first(past, |collider, place| {
+        self.first(past, along, |collider, place| {
             // In the frame of what is cast, as Rapier's own queries do it.
             let placed = from.inv_mul(place);
             let moves = from.rotation.inverse() * -along;
@@ -62,10 +62,11 @@ impl Physics {
         })
     }
 
-    /// The nearest that `cast` meets of all bodies in the past.
+    /// The nearest that `cast`, which goes `along`, meets of all bodies in the past.
     fn first(
         &self,
         past: &Rewound<'_>,
+        along: Vector,
         mut cast: impl FnMut(&Collider, &Pose) -> Option<(f32, Vector)>,
     ) -> Option<BodyHit> {
         let mut nearest: Option<BodyHit> = None;
@@ -73,6 +74,8 @@ impl Physics {
             for (nth, (collider, place)) in self.placed(of.entity, &pose).enumerate() {
                 let hit = if collider.is_sensor() { None } else { cast(collider, &place) };
                 let Some((distance, normal)) = hit else { continue };
+                // In a body there is no surface: by its shape the normal is zero there, or points inwards.
+                let normal = if distance > 0.0 { normal } else { -along };
                 if nearest.is_none_or(|nearest| distance < nearest.distance) {
                     nearest = Some(BodyHit { of, collider: nth, distance, normal: normal.to_array() });
                 }

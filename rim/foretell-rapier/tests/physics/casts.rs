@@ -67,6 +67,20 @@ fn a_ray_and_a_ball_hit_the_nearest_body_where_it_was() {
     assert_eq!(swept(2.0), None);
 }
 
+#[test]
+fn a_cast_that_begins_in_a_body_hits_it_at_once_and_against_its_direction() {
+    let were = [Body::at([6.0, 0.0, 0.0]), Body::at([4.0, 0.0, 0.0])];
+    let hit = |collider, normal| Some(BodyHit { of: owned(1), collider, distance: 0.0, normal });
+    let ray = |from: [f32; 3], along| cast(were, |physics, past| physics.cast_ray(past, from, along, 20.0));
+    assert_eq!(ray([4.0, 0.2, 0.0], [2.0, 0.0, 0.0]), hit(0, [-1.0, 0.0, 0.0]), "a box");
+    assert_eq!(ray([4.0, 1.0, 0.1], [0.0, 0.0, 2.0]), hit(1, [0.0, 0.0, -1.0]), "a ball");
+    let ball = Ball::new(0.5);
+    let from = Pose { translation: Vector::new(3.8, 0.2, 0.0), ..Pose::IDENTITY };
+    let swept = Swept { shape: &ball, from, direction: [0.0, 0.0, 2.0], length: 20.0 };
+    let found = cast(were, |physics, past| physics.cast_shape(past, &swept));
+    assert_eq!(found, hit(0, [0.0, 0.0, -1.0]), "what is swept");
+}
+
 /// A crate 4 m away that was turned about one of the axes, and another far from everything.
 fn turned(about: Vector) -> [Body; 2] {
     let rotation = Rotation::from_scaled_axis(about).to_array();
