@@ -69,8 +69,8 @@ impl Physics {
         self.note_touches();
     }
 
-    /// Wakes what rows have put to sleep: flagged alone, its contacts would not hold it, and it would fall through the floor.
-    /// Rapier puts it to sleep again as soon as all that it touches is still. After a rebuild it sleeps already.
+    /// Wakes what rows or the game have put to sleep: flagged alone, its contacts would not hold it, and it would fall through
+    /// the floor. Rapier puts it to sleep again as soon as all that it touches is still. After a rebuild it sleeps already.
     fn rouse(&mut self) {
         for slot in &mut self.slots {
             if !core::mem::take(&mut slot.drowsy) {
@@ -95,8 +95,8 @@ impl Physics {
         }
     }
 
-    /// Who is in Rapier's active set changes. Its flag alone does not tell: what rows have put to sleep is in it until all
-    /// that it touches sleeps too.
+    /// Who is in Rapier's active set changes. Its flag alone does not tell: what rows or the game have put to sleep is in it
+    /// until all that it touches sleeps too.
     fn mark_awake(&mut self) {
         let mut awake = core::mem::take(&mut self.awake);
         awake.clear();

@@ -40,7 +40,7 @@ pub(crate) struct Slot {
     pub listens: bool,
     /// Whether rows have brought it since the last step: what it touches then has begun before.
     pub stranger: bool,
-    /// Whether rows say that it sleeps, and Rapier has not put it to sleep as it is now.
+    /// Whether rows or the game say that it sleeps, and Rapier has not put it to sleep as it is now.
     pub drowsy: bool,
 }
 
@@ -194,8 +194,9 @@ impl Physics {
     /// Rapier's body of an entity: to push it, or to put it somewhere. Forces that are added hold for the next step alone.
     pub fn body_mut(&mut self, entity: Entity) -> Option<BodyMut<'_>> {
         let at = self.find(entity).ok()?;
-        self.slots[at].changed = Changed::Outside;
-        self.rapier.bodies.get_mut(self.slots[at].handle).map(BodyMut::new)
+        let slot = &mut self.slots[at];
+        slot.changed = Changed::Outside;
+        Some(BodyMut::new(self.rapier.bodies.get_mut(slot.handle)?, &mut slot.drowsy))
     }
 
     /// Rapier's colliders of an entity, in the order of its plan.

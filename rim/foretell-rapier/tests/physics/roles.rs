@@ -5,6 +5,7 @@ use foretell::world::Side;
 use foretell::{Entity, Newcomer, Owned, PlayerId, Rows, Simulate, Step, Tick, World};
 use foretell_rapier::Body;
 use foretell_rapier::rapier3d::dynamics::RigidBodyType;
+use foretell_rapier::rapier3d::math::Vector;
 
 /// A tick of a client that predicts nothing but the entities of `player`.
 fn of_client(player: PlayerId, tick: u32) -> Step<'static, Keys> {
@@ -134,4 +135,29 @@ fn what_rows_have_put_to_sleep_does_not_fall_through_the_floor() {
     (434..560).for_each(|tick| step(&mut client, 1, Tick::new(tick)));
     let asleep = resting.iter().filter(|small| client.physics.state(**small).expect("it is there").sleeping);
     assert!(asleep.count() > 5);
+}
+
+#[test]
+fn what_a_step_puts_to_sleep_in_an_awake_tower_does_not_fall_through_the_floor() {
+    let still = |tick| Step::<Keys>::new(Tick::new(tick), Yard::rules().tick_rate, Side::Server, &[]);
+    let mut world = Yard::new(5);
+    (0..30).for_each(|tick| world.step(&mut still(tick)));
+    let tower = crates(&world);
+    let states = |world: &Yard| -> Vec<Body> {
+        tower.iter().map(|small| world.physics.state(*small).expect("it is there")).collect()
+    };
+    let before = states(&world);
+    assert!(before.iter().all(|body| !body.sleeping));
+    world.physics.body_mut(tower[1]).expect("it is there").sleep();
+    for tick in 30..60 {
+        // What stands on it is not still.
+        world.physics.body_mut(tower[4]).expect("it is there").set_angvel(Vector::Y, true);
+        world.step(&mut still(tick));
+        for (now, before) in states(&world).iter().zip(&before) {
+            let moved = now.position[1] - before.position[1];
+            assert!(moved.abs() < 0.01, "by {moved} m in tick {tick}");
+        }
+    }
+    (60..160).for_each(|tick| world.step(&mut still(tick)));
+    assert!(states(&world).iter().all(|body| body.sleeping));
 }
