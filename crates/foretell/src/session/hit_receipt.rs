@@ -74,7 +74,8 @@ impl HitReceipt {
     /// judged, and of the tick in which the state was made from which that counts.
     #[must_use]
     pub fn shooter_playout(&self) -> Duration {
-        (self.rewound() + self.tick_time()).saturating_sub(self.shooter_ways.round_trip + self.shooter_ways.wait)
+        (self.rewound() + self.tick_time())
+            .saturating_sub(self.shooter_ways.round_trip.saturating_add(self.shooter_ways.wait))
     }
 
     /// How long after it was safe on its own screen the victim may have been hit, at most, until it is told: how far back it was
@@ -82,7 +83,8 @@ impl HitReceipt {
     #[must_use]
     pub fn after_cover(&self) -> Duration {
         let tick = self.tick_time();
-        self.rewound() + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip + ways.wait + tick)
+        let ways = self.victim_ways.map(|ways| ways.round_trip.saturating_add(ways.wait).saturating_add(tick));
+        self.rewound().saturating_add(ways.unwrap_or_default())
     }
 
     /// How much earlier the shooter saw the victim come out than the victim saw the shooter, if it was the shooter that came out, at
@@ -91,8 +93,9 @@ impl HitReceipt {
     #[must_use]
     pub fn peek(&self) -> Duration {
         let Ways { frame, round_trip, wait, .. } = self.shooter_ways;
-        let own = frame + round_trip / 2 + wait + self.tick_time();
-        own + self.victim_ways.map_or(Duration::ZERO, |ways| ways.round_trip / 2 + ways.playout)
+        let own = frame.saturating_add(round_trip / 2).saturating_add(wait).saturating_add(self.tick_time());
+        let others = self.victim_ways.map(|ways| (ways.round_trip / 2).saturating_add(ways.playout));
+        own.saturating_add(others.unwrap_or_default())
     }
 }
 
@@ -125,5 +128,11 @@ mod tests {
         // A tick of 20 ms. Ten of them back; 200 + 20 less 110; 200 and 65 and 20; 17 and 50 and 10 and 20, and 30 and 40.
         assert_eq!(sums(&receipt), [200, 110, 285, 167]);
         assert_eq!(sums(&HitReceipt { victim_ways: None, ..receipt }), [200, 110, 200, 97]);
+        // A server may say anything.
+        let most =
+            Ways { frame: Duration::MAX, round_trip: Duration::MAX, wait: Duration::MAX, playout: Duration::MAX };
+        let hostile = HitReceipt { shooter_ways: most, victim_ways: Some(most), ..receipt };
+        assert_eq!([hostile.after_cover(), hostile.peek()], [Duration::MAX; 2]);
+        assert_eq!(hostile.shooter_playout(), Duration::ZERO);
     }
 }

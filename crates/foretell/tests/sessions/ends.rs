@@ -121,6 +121,23 @@ fn a_client_of_another_level_is_refused_and_told_that_it_is_the_level() {
 }
 
 #[test]
+fn who_plays_in_a_session_that_no_client_can_be_told_any_more_is_refused_when_that_has_lasted() {
+    let mut simulation = session(1, true, bad(50, 0.0), 43);
+    let mut play = Play::new(6, &[0]);
+    run(&mut simulation, &mut play, 1);
+    for nth in 0..900_u32 {
+        let entity = Entity::new(PlayerId::SERVER, Tick::new(10_000 + nth), 0);
+        simulation.server.world.balls.insert(Owned { entity, owner: PlayerId::SERVER }, Ball::default());
+    }
+    run(&mut simulation, &mut play, 8);
+    assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Playing, "it may get smaller");
+    run(&mut simulation, &mut play, 5);
+    assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Refused(Refusal::TooLarge));
+    let told = play.server_events.iter().filter(|event| matches!(event, ServerEvent::SnapshotTooLarge(_)));
+    assert_eq!(told.count(), 1, "{:?}", play.server_events);
+}
+
+#[test]
 fn a_session_that_no_client_can_be_told_refuses_whoever_comes_and_all_sides_are_told() {
     let mut simulation = session(1, true, bad(50, 0.0), 43);
     let mut play = Play::new(6, &[0]);

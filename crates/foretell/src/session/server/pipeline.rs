@@ -225,8 +225,9 @@ impl<I: Input> Pipeline<I> {
             log,
             outbox,
         });
-        if self.settings.is_sent(self.schedule.next()) {
-            self.turn_away();
+        let tick = self.schedule.next();
+        if self.settings.is_sent(tick) {
+            self.turn_away(tick);
         }
     }
 
@@ -381,15 +382,16 @@ impl<I: Input> Pipeline<I> {
 
     /// Turns away who can't be told anything, as it is too large: at once who has no state, and who plays when that has lasted
     /// for as long as a silence may.
-    fn turn_away(&mut self) {
+    fn turn_away(&mut self, tick: Tick) {
         let Settings { rules, config } = &self.settings;
         let patience_ticks = rules.tick_rate.ticks_in(config.timeout.max(TIMEOUT_MIN));
-        let interval_ticks = self.settings.snapshot_interval_ticks();
         for index in (0..self.roster.members().len()).rev() {
             let Member { player, peer, place } = &self.roster.members()[index];
-            let untold_ticks = peer.replica.untold_in_a_row().saturating_mul(interval_ticks);
-            let is_new = untold_ticks > 0 && peer.acks.acknowledged().is_none();
-            if !place.is_lost() && (is_new || untold_ticks >= patience_ticks) {
+            let known = peer.acks.acknowledged();
+            // One who has come to a later state by themselves needs to be told none.
+            let since = peer.replica.untold_since().filter(|since| known <= Some(*since));
+            let is_over = |since: Tick| known.is_none() || tick.since(since) >= patience_ticks;
+            if !place.is_lost() && since.is_some_and(is_over) {
                 let player = *player;
                 self.roster.turn_away(player);
             }

@@ -66,8 +66,11 @@ impl<I: Input> StateSender<I> {
             }
             if let Some(image) = round.exact.image_for(player, known, tick) {
                 self.send(&mut round, index, image, Form::Image);
-                let untold = round.roster.members()[index].peer.replica.untold_in_a_row();
-                round.exact.note_told(untold == 0);
+                let is_told = round.roster.members()[index].peer.replica.untold_since().is_none();
+                // With what the header of somebody says who has acknowledged nothing for long, less has room.
+                if is_told || known.is_none() {
+                    round.exact.note_told(is_told);
+                }
             }
             if let Some(form) = round.exact.form_for(player, known, tick) {
                 self.send(&mut round, index, tick, form);

@@ -53,8 +53,8 @@ pub(crate) struct Replica {
     told: Option<Tick>,
     /// Whether not all that it is to be told exactly had room in the last snapshot.
     is_crowded: bool,
-    /// How many snapshots in a row were not sent, as they were too large.
-    untold: u32,
+    /// Since the state of which tick none was sent, as they were too large.
+    untold_since: Option<Tick>,
 }
 
 impl Replica {
@@ -73,7 +73,7 @@ impl Replica {
             view: None,
             told: None,
             is_crowded: false,
-            untold: 0,
+            untold_since: None,
         }
     }
 
@@ -150,12 +150,8 @@ impl Replica {
         };
         // The last row of an entity says that it is gone.
         let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));
-        let mut seen_last = None;
         for row in ended.filter(|row| sees(row.key, row.owner)) {
             let entity = row.key.entity;
-            if seen_last.replace(entity) == Some(entity) {
-                continue;
-            }
             if known.is_none_or(|known| known <= entity.tick()) {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Ended });
             }
@@ -206,15 +202,15 @@ impl Replica {
         Some(self.repeats)
     }
 
-    /// How many snapshots in a row were not sent, as they were too large.
-    pub(crate) fn untold_in_a_row(&self) -> u32 {
-        self.untold
+    /// Since the state of which tick none was sent, as they were too large; `None` where the last was.
+    pub(crate) fn untold_since(&self) -> Option<Tick> {
+        self.untold_since
     }
 
-    /// A snapshot was sent, or was too large to be; or has less in it than the client predicts. Whether that it is too large for all is
-    /// new.
-    pub(super) fn note_told(&mut self, is_told: bool, is_cut: bool) -> bool {
-        self.untold = if is_told { 0 } else { self.untold.saturating_add(1) };
+    /// The state of `tick` was sent, or was too large to be; or has less in it than the client predicts. Whether that it is too large for
+    /// all is new.
+    pub(super) fn note_told(&mut self, tick: Tick, is_told: bool, is_cut: bool) -> bool {
+        self.untold_since = if is_told { None } else { self.untold_since.or(Some(tick)) };
         let was_crowded = core::mem::replace(&mut self.is_crowded, !is_told || is_cut);
         self.is_crowded && !was_crowded
     }

@@ -113,7 +113,10 @@ impl Replication {
         self.holders.clear();
         self.holders.extend(to.replica.holders.since(self.delta.baseline));
         let bytes = self.write(to, snapshot, true, outbox).or_else(|| self.write(to, snapshot, false, outbox));
-        SendReport { bytes, is_newly_crowded: to.replica.note_told(bytes.is_some(), to.header.is_crowded) }
+        // A digest says nothing of whether the state has room.
+        let is_newly_crowded = !matches!(form, Form::Digest(_))
+            && to.replica.note_told(snapshot.tick, bytes.is_some(), to.header.is_crowded);
+        SendReport { bytes, is_newly_crowded }
     }
 
     /// Chooses what is told exactly, and finds out what of the others the client is to be told.

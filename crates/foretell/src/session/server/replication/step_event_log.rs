@@ -28,7 +28,11 @@ impl StepEventLog {
         StepEventLog { kept: VecDeque::with_capacity(STEP_EVENTS_MAX), missing_until: None }
     }
 
+    /// Notes an event, once: an entity that ends has as many rows as components.
     pub(super) fn note(&mut self, event: StepEvent) {
+        if self.kept.iter().rev().take_while(|kept| kept.tick == event.tick).any(|kept| *kept == event) {
+            return;
+        }
         if self.kept.len() == STEP_EVENTS_MAX
             && let Some(dropped) = self.kept.pop_front()
         {
@@ -63,8 +67,8 @@ mod tests {
     use crate::world::{Entity, PlayerId};
     use alloc::vec::Vec;
 
-    fn ended(tick: u32) -> StepEvent {
-        let entity = Entity::new(PlayerId::new(1), Tick::new(tick), 0);
+    fn ended(tick: u32, nth: u16) -> StepEvent {
+        let entity = Entity::new(PlayerId::new(1), Tick::new(tick), nth);
         StepEvent { tick: Tick::new(tick), entity, what: StepEventKind::Ended }
     }
 
@@ -76,7 +80,7 @@ mod tests {
     #[test]
     fn news_are_told_until_they_are_acknowledged() {
         let mut log = StepEventLog::new();
-        [5, 5, 8].into_iter().for_each(|tick| log.note(ended(tick)));
+        [(5, 0), (5, 1), (5, 0), (8, 0)].into_iter().for_each(|(tick, nth)| log.note(ended(tick, nth)));
         assert_eq!(told(&log, 9), (None, vec![5, 5, 8]));
         assert_eq!(told(&log, 8), (None, vec![5, 5]), "what is to come is not told");
         log.acknowledge(Tick::new(6));
@@ -88,9 +92,9 @@ mod tests {
     #[test]
     fn of_too_many_the_newest_are_told_and_from_which_tick_on_these_are_all() {
         let mut log = StepEventLog::new();
-        (0..STEP_EVENTS_MAX).zip(0..).for_each(|(_, nth)| log.note(ended(nth / 2)));
+        (0..STEP_EVENTS_MAX).zip(0..).for_each(|(_, nth)| log.note(ended(u32::from(nth / 2), nth % 2)));
         assert_eq!(told(&log, 200).0, None);
-        log.note(ended(150));
+        log.note(ended(150, 0));
         let (complete, news) = told(&log, 200);
         assert_eq!(
             (complete, news.len(), news[0]),
