@@ -54,7 +54,8 @@ impl RoundedBody {
         if self.count == 0 {
             note(enter_sphere(line, self.middle, self.radius));
         }
-        if self.count >= 3 {
+        let is_flat = self.is_flat();
+        if !is_flat {
             note(self.enter_inside(line));
         }
         for one in 0..self.count {
@@ -62,8 +63,8 @@ impl RoundedBody {
             (0..edges).for_each(|signs| {
                 note(enter_capsule(line, self.corner([one, one], signs), self.axes[one], self.radius))
             });
-            // What two axes span is flat, and has faces alone.
-            for other in (one + 1..self.count).filter(|_| self.radius > 0.0 || self.count == 2) {
+            // What is flat has faces alone.
+            for other in (one + 1..self.count).filter(|_| self.radius > 0.0 || is_flat) {
                 (0..1 << (self.count - 2)).for_each(|signs| note(self.enter_face(line, [one, other], signs)));
             }
         }
@@ -92,20 +93,27 @@ impl RoundedBody {
         )
     }
 
+    /// The normals of its faces, and how far to either side of the middle what the axes span goes along each.
+    fn normals(&self) -> impl Iterator<Item = ([f64; 3], f64)> + '_ {
+        let axes = &self.axes[..self.count];
+        let pairs = axes.iter().enumerate().flat_map(|(nth, one)| axes[nth + 1..].iter().map(|other| (*one, *other)));
+        pairs.filter_map(|(one, other)| {
+            let normal = cross(one, other);
+            let size = length(normal);
+            let normal = scale(normal, 1.0 / size);
+            (size > NOTHING).then(|| (normal, axes.iter().map(|axis| dot(*axis, normal).abs()).sum()))
+        })
+    }
+
+    /// Whether its axes span no more than a plane, in which no face bounds it to the sides.
+    fn is_flat(&self) -> bool {
+        self.count < 3 || self.normals().any(|(_, half)| half <= NOTHING)
+    }
+
     /// What the axes span, without what is around it.
     fn enter_inside(&self, line: &Line) -> Option<Entry> {
         let mut slabs = Slabs::new(line);
-        for one in 0..self.count {
-            for other in one + 1..self.count {
-                let normal = cross(self.axes[one], self.axes[other]);
-                let size = length(normal);
-                if size > NOTHING {
-                    let normal = scale(normal, 1.0 / size);
-                    let half = self.axes[..self.count].iter().map(|axis| dot(*axis, normal).abs()).sum();
-                    slabs.cut(self.middle, normal, half);
-                }
-            }
-        }
+        self.normals().for_each(|(normal, half)| slabs.cut(self.middle, normal, half));
         slabs.entry()
     }
 

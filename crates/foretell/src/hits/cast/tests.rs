@@ -121,3 +121,38 @@ fn axes_that_are_parallel_or_nothing_and_numbers_that_are_none_are_no_trouble() 
     let found: Vec<_> = casts.iter().map(|cast| cast.hit(&upright, &Pose::at([f64::NAN; 3]))).collect();
     assert_eq!(found, [None, None]);
 }
+
+#[test]
+fn a_capsule_hits_a_flat_box_where_it_touches_it_and_passes_beside_it() {
+    let pose = Pose { position: [3.0, -1.0, 2.0], rotation: rotation::from_vector([0.3, 0.5, 0.2]) };
+    let turned = |vector: [f64; 3]| rotation::rotate(pose.rotation, vector);
+    let hit = |half: [f64; 3], from: [f64; 3], along: [f64; 3], (axis, radius): ([f64; 3], f64)| {
+        let shape = Shape::Box { half };
+        let upright = Cast::ray(from, along, 9.0).capsule(axis, radius).hit(&shape, &Pose::IDENTITY);
+        // The same seen from elsewhere, where no number is round. What is flat itself misses all by rounding there.
+        if radius > 0.0 {
+            let from = add(pose.position, turned(from));
+            let odd = Cast::ray(from, turned(along), 9.0).capsule(turned(axis), radius).hit(&shape, &pose);
+            let distances = [upright, odd].map(|contact| contact.map_or(f64::MAX, |contact| contact.distance));
+            assert!((distances[0] - distances[1]).abs() < 1e-9, "{distances:?}");
+        }
+        upright.map(|contact| contact.distance)
+    };
+    let is_about = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-9);
+    // A pane, and somebody upright.
+    let (pane, upright) = ([0.5, 1.0, 0.0], ([0.0, 0.6, 0.0], 0.3));
+    assert_eq!(hit(pane, [1.2, 0.0, 5.0], [0.0, 0.0, -1.0], upright), None, "0.4 m beside it");
+    let across = crate::math::f64::sqrt(0.3 * 0.3 - 0.2 * 0.2);
+    assert!(is_about(hit(pane, [0.7, 0.0, 5.0], [0.0, 0.0, -1.0], upright), 5.0 - across));
+    assert!(is_about(hit(pane, [0.1, 1.5, 5.0], [0.0, 0.0, -1.0], upright), 4.7));
+    // A game in two dimensions: all in one plane. A capsule of no radius is a line.
+    let (chest, right) = ([1.0, 0.5, 0.0], [1.0, 0.0, 0.0]);
+    for radius in [0.25, 0.0] {
+        let lying = ([0.5, 0.0, 0.0], radius);
+        assert_eq!(hit(chest, [-5.0, 0.55 + radius, 0.0], right, lying), None, "above it");
+        assert!(is_about(hit(chest, [-5.0, 0.1, 0.0], right, lying), 3.5 - radius), "{radius}");
+        let aslant = ([0.5, 0.5, 0.0], radius);
+        assert_eq!(hit(chest, [-5.0, -1.1 - 1.5 * radius, 0.0], right, aslant), None, "below it");
+        assert!(is_about(hit(chest, [-5.0, -0.5, 0.0], right, aslant), 3.5 - radius), "{radius}");
+    }
+}
