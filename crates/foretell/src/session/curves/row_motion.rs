@@ -61,7 +61,7 @@ impl RowLine<'_> {
             }
             Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity if column.lanes == 3 => {
                 let values: [f64; 3] = vector::lerp(column.lanes(from), column.lanes(to), t);
-                column.set_lanes(into, &values);
+                set_finite_lanes(column, &values, into);
             }
             _ => {
                 for lane in 0..usize::from(column.lanes) {
@@ -75,6 +75,16 @@ impl RowLine<'_> {
             }
         }
     }
+}
+
+/// Writes the lanes that are finite. The others stay as they are: from what is infinite, and to it, there is no way.
+#[inline]
+pub(super) fn set_finite_lanes<const N: usize>(column: &Column, values: &[f64; N], into: &mut [u32]) {
+    if values.iter().all(|value| value.is_finite()) {
+        return column.set_lanes(into, values);
+    }
+    let lanes = values.iter().enumerate().take(usize::from(column.lanes));
+    lanes.filter(|(_, value)| value.is_finite()).for_each(|(lane, value)| column.set_lane(into, lane, *value));
 }
 
 /// A row moved on along its velocities for this many seconds.
@@ -160,6 +170,15 @@ mod tests {
             blend(&kind, &row(&[from]), &row(&[to]), 0.5, &mut into);
             assert_eq!(values(&into[..1]), [expected]);
         }
+    }
+
+    #[test]
+    fn a_position_that_is_infinite_to_one_side_stays_so_while_the_others_go_on() {
+        let kind = kind(&[column::<[f32; 3]>(Meaning::Position)]);
+        let (from, to) = (row(&[f32::INFINITY, 1.0, 5.0]), row(&[f32::INFINITY, 2.0, f32::INFINITY]));
+        let mut into = [0; ROW_WORDS_MAX];
+        blend(&kind, &from, &to, 0.5, &mut into);
+        assert_eq!(values(&into[..3]), [f32::INFINITY, 1.5, 5.0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
 use super::curve::Curve;
 use super::pose_source::PoseSource;
-use super::row_motion::{RowBuffer, blend, blend_but_poses};
+use super::row_motion::{RowBuffer, blend, blend_but_poses, set_finite_lanes};
 use crate::motion::Correction;
 use crate::motion::trajectory::{Extrapolation, dead_reckon, rotation_curve};
 use crate::motion::vector::{add, length, scale, sub};
@@ -277,10 +277,11 @@ impl Moving<'_> {
         self.of.column.meaning == Meaning::Rotation
     }
 
+    /// Writes what it is at the point into a row that is as in the second state.
     #[inline]
     fn write<const N: usize>(&self, values: &[f64; N], into: &mut RowBuffer) {
         let PlacedColumn { place, column } = self.of;
-        column.set_lanes(&mut into[place..place + column.words()], values);
+        set_finite_lanes(column, values, &mut into[place..place + column.words()]);
     }
 }
 

@@ -67,6 +67,22 @@ fn without_a_velocity_it_is_that_of_finite_differences() {
 }
 
 #[test]
+fn what_is_parked_at_infinity_is_shown_there_by_every_curve_and_what_else_it_does_goes_on() {
+    let (far, fields) =
+        (f32::INFINITY, [(column::<[f32; 2]>(), Meaning::Position), (column::<[f32; 2]>(), Meaning::Velocity)]);
+    for kind in [kind(&fields), kind(&fields[..1])] {
+        let state = |y: f32| Some(row(&[far, y, 0.0, 16.0][..kind.words()]));
+        let between = [state(0.0), state(1.0), state(2.0), state(3.0)];
+        let beyond = [state(0.0), state(1.0), None, None];
+        for curve in [Curve::Linear, Curve::Extrapolated, Curve::Hermite, Curve::CatmullRom] {
+            assert_eq!(drawn(&kind, curve, &between, 14.0)[..2], [far, 1.5], "{curve:?}");
+            let y = if curve == Curve::Linear { 1.0 } else { 1.5 };
+            assert_eq!(drawn(&kind, curve, &beyond, 14.0)[..2], [far, y], "{curve:?}");
+        }
+    }
+}
+
+#[test]
 fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
     let kind = kind(&[
         (column::<f32>(), Meaning::Position),
