@@ -1,7 +1,8 @@
 //! Others as a client's step finds them: what its player sees when the step's input is made, and when it is simulated again.
 
-use crate::time::TickTime;
-use crate::world::{AnyRow, ComponentId, Owned, PredictionSet, RewindSource, Row, RowKey, Rows, Schema, copy};
+use crate::world::{
+    AnyRow, ComponentId, Owned, PredictionSet, RewindMoment, RewindSource, Row, RowKey, Rows, Schema, copy,
+};
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
@@ -37,7 +38,7 @@ impl RewindSource for OthersAsSeen<'_> {
         self.proxies.place_in_component(key).or_else(of_predicted)
     }
 
-    fn draw(&self, component: ComponentId, nth: usize, _at: TickTime, into: &mut AnyRow) -> Option<Owned> {
+    fn draw(&self, component: ComponentId, nth: usize, _by: &RewindMoment, into: &mut AnyRow) -> Option<Owned> {
         let proxies = self.proxies.component(component).len();
         let of_predicted = || self.predicted(component, nth - proxies);
         let row = self.proxies.component_row(component, nth).or_else(of_predicted)?;
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
     use crate::rollback::test_world::{ME, MINE, Marble, Marbles, THEIRS, rows};
     use crate::time::{Tick, TickRate};
-    use crate::world::{Entity, PlayerId, RewindMoment, Side, Simulate, Step, World};
+    use crate::world::{Entity, PlayerId, Side, Simulate, Step, World};
     use alloc::vec::Vec;
 
     fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {

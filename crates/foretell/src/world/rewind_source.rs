@@ -1,7 +1,6 @@
 //! The past as a step may look at it: the rows of others as they were at a point.
 
-use super::{ComponentId, Owned, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
-use crate::time::TickTime;
+use super::{ComponentId, Owned, ROW_WORDS_MAX, RewindMoment, Row, RowKey, Rows, Schema};
 
 /// Room for any row.
 pub(crate) type AnyRow = [u32; ROW_WORDS_MAX];
@@ -18,11 +17,11 @@ pub(crate) trait RewindSource {
     /// The number of a row; `None` where nothing is known of it.
     fn find(&self, key: RowKey) -> Option<usize>;
 
-    /// Writes a row as it was at a point; `None` where it was not there.
-    fn draw(&self, component: ComponentId, nth: usize, at: TickTime, into: &mut AnyRow) -> Option<Owned>;
+    /// Writes a row as it was to the player of a moment then; `None` where it was not there.
+    fn draw(&self, component: ComponentId, nth: usize, by: &RewindMoment, into: &mut AnyRow) -> Option<Owned>;
 
-    /// How far from there a player may have been shown it, in metres.
-    fn error_m(&self, _key: RowKey, _at: TickTime) -> f64 {
+    /// How far from there that player may have been shown it, in metres.
+    fn error_m(&self, _key: RowKey, _by: &RewindMoment) -> f64 {
         0.0
     }
 }
@@ -54,7 +53,7 @@ impl RewindSource for PastState<'_> {
         self.rows.place_in_component(key)
     }
 
-    fn draw(&self, component: ComponentId, nth: usize, _at: TickTime, into: &mut AnyRow) -> Option<Owned> {
+    fn draw(&self, component: ComponentId, nth: usize, _by: &RewindMoment, into: &mut AnyRow) -> Option<Owned> {
         Some(copy(self.rows.component_row(component, nth)?, into))
     }
 }

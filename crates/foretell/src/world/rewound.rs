@@ -95,13 +95,13 @@ impl<'a> Rewound<'a> {
     /// [`HitReceipt::error_m`](crate::session::HitReceipt::error_m). Zero on a client, and for what was not there.
     pub fn error_m(&self, entity: Entity) -> f64 {
         let Some(past) = self.past else { return 0.0 };
-        let of = |component| past.error_m(RowKey { component, entity }, self.rewind.used);
+        let of = |component| past.error_m(RowKey { component, entity }, &self.rewind);
         placing(past.schema()).map(of).fold(0.0, f64::max)
     }
 
     /// A row of another than the player.
     fn draw(&self, past: &dyn RewindSource, component: ComponentId, nth: usize, into: &mut AnyRow) -> Option<Owned> {
-        let owned = past.draw(component, nth, self.rewind.used, into)?;
+        let owned = past.draw(component, nth, &self.rewind, into)?;
         (owned.owner != self.rewind.player).then_some(owned)
     }
 

@@ -9,8 +9,8 @@ use foretell::session::Refusal;
 use foretell::session::client::{ClientEvent, ClientState, Joined, PoseSource, Show};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::{
-    Client, ClientConfig, Host, InputStatus, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, Session,
-    SessionConfig, Simulate, Start, Step, Table, Tick, Views, World,
+    Client, ClientConfig, Host, InputStatus, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, Server, ServerConfig,
+    Session, SessionConfig, Simulate, Start, State, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{FaultMix, Scenario};
 use foretell_sim::netsim::SplitMix64;
@@ -126,6 +126,55 @@ fn the_input_of_a_tick_is_asked_for_when_it_is_stepped_and_counts_in_it() {
         assert!(outbox.is_empty(), "nothing is sent where nobody else is");
         assert_eq!(host.server().stats(HOST).expect("there").inputs.applied, asked.len() as u64);
     }
+}
+
+/// Something that goes faster and faster, and is told rarely.
+#[derive(State, Clone, Copy)]
+#[state(hz = 10)]
+struct Target {
+    #[state(position, precision = 0.01)]
+    x: [f64; 1],
+}
+
+#[derive(World, Default)]
+struct Gallery {
+    targets: Table<Target>,
+    /// Where the host finds the target in the step of each tick.
+    #[world(constant)]
+    found: Vec<Option<f64>>,
+}
+
+impl Simulate for Gallery {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        self.found.push(step.rewound(HOST).poses().next().map(|(_, pose)| pose.position[0]));
+        if step.tick() == Tick::ZERO {
+            self.targets.spawn(step, PlayerId::SERVER, Target { x: [0.0] });
+        }
+        let seconds = f64::from(step.tick().next().get()) * step.seconds();
+        for mut target in self.targets.simulated(step) {
+            target.x = [seconds * seconds];
+        }
+    }
+}
+
+#[test]
+fn who_sits_at_the_server_shoots_at_what_is_on_the_screen_however_rarely_it_is_told() {
+    let config = ServerConfig { snapshot_rate: SendRate::Hz(20), ..ServerConfig::default() };
+    let (mut host, mut world, mut outbox) = (host::<Gallery>(config), Gallery::default(), Outbox::new());
+    let (mut views, mut shown) = (Views::new(), None);
+    for now in (0..300).map(frame_at) {
+        let first = world.found.len();
+        host.update(now, &mut world, &mut press, &mut outbox);
+        for found in &world.found[first..] {
+            let off = found.zip(shown).map(|(found, shown): (f64, f64)| (found - shown).abs());
+            assert!(first < 30 || off.is_some_and(|off| off < 1e-4), "{found:?} of {shown:?}");
+        }
+        host.present(now, &mut views);
+        shown = views.nth(0).map(|view| view.pose().position[0]);
+    }
+    assert!(world.found.len() > 300);
 }
 
 #[test]

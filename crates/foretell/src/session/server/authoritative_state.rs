@@ -79,9 +79,9 @@ impl AuthoritativeState {
         &self.past
     }
 
-    /// The step of `tick` comes next, and looks back by these terms.
-    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms) {
-        self.past.begin_step(tick, terms);
+    /// The step of `tick` comes next, and looks back by these terms. `here` is who sits at the server.
+    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms, here: Option<PlayerId>) {
+        self.past.begin_step(tick, terms, here);
     }
 
     /// The places of a player's own rows that it may see, ascending.

@@ -153,7 +153,8 @@ impl<I: Input> Pipeline<I> {
     /// waits for one.
     pub fn gather_inputs(&mut self, tick: Tick) {
         let past = self.settings.past();
-        self.state.begin_step(tick, past);
+        let here = self.roster.joined().find(|member| member.place.is_local());
+        self.state.begin_step(tick, past, here.map(|member| member.player));
         let oldest = self.state.past().oldest();
         let terms = RewindTerms { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
         if self.simulation.gather(&mut self.roster, self.settings.config.gap, &terms) {

@@ -1,7 +1,8 @@
 //! What others were in the last states, and by which curve a client shows them between those: what shots are judged by.
 //!
 //! Kept is what changes, of what others are told of states with a position or rotation. A client is told states at intervals, rounded;
-//! a row is drawn as it would be if all of those had come in time.
+//! a row is drawn as it would be if all of those had come in time. Who sits at the server sees each state as it is, and a line from one
+//! to the next.
 
 use super::component_history::{ComponentHistory, RewindEntry};
 use super::row_versions::RowVersions;
@@ -9,7 +10,8 @@ use crate::motion::{Correction, vector};
 use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{
-    AnyRow, Audience, ComponentId, Owned, ROW_WORDS_MAX, RewindSource, RoundedRow, RowKey, Rows, Schema,
+    AnyRow, Audience, ComponentId, Owned, PlayerId, ROW_WORDS_MAX, RewindMoment, RewindSource, RoundedRow, RowKey,
+    Rows, Schema,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -58,6 +60,8 @@ pub(super) struct RewindHistory {
     /// The state before the step that runs, and the one that is being made.
     present: Tick,
     newest: Tick,
+    /// Who sits at the server.
+    here: Option<PlayerId>,
 }
 
 impl RewindHistory {
@@ -70,14 +74,16 @@ impl RewindHistory {
             begins: None,
             present: Tick::ZERO,
             newest: Tick::ZERO,
+            here: None,
         };
         past.begin();
         past
     }
 
-    /// The step of `tick` is to look back by these terms; where they are others than before, all is forgotten.
-    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms) {
-        self.present = tick;
+    /// The step of `tick` is to look back by these terms; where they are others than before, all is forgotten. `here` is who sits at
+    /// the server.
+    pub fn begin_step(&mut self, tick: Tick, terms: RewindTerms, here: Option<PlayerId>) {
+        (self.present, self.here) = (tick, here);
         if self.terms != terms {
             self.terms = terms;
             self.begin();
@@ -158,36 +164,51 @@ impl RewindHistory {
         }
     }
 
-    /// Draws a row as a client shows it whose cursor is at a point, of which state `lost` has not come, where one is said.
-    fn draw_without(&self, key: Found, at: TickTime, lost: Lost, into: &mut AnyRow) -> Option<Owned> {
-        let Found { component, nth } = key;
-        let kept = self.kept[usize::from(component.0)].as_ref()?;
-        let entity = kept.table.entity(nth);
+    fn kept(&self, component: ComponentId) -> Option<&Kept> {
+        self.kept.get(usize::from(component.0))?.as_ref()
+    }
+
+    /// How a row is told to who is judged, and shown by them.
+    fn telling(&self, Found { component, nth }: Found, to: PlayerId) -> Option<Telling<'_>> {
+        let Kept { table, form, turn } = self.kept(component)?;
+        if self.here == Some(to) {
+            let times = TellingTimes { sent: 1, turn: 1, slot: 0 };
+            return Some(Telling { times, later: 0, form: None, curve: Curve::Linear });
+        }
+        let sent = self.terms.sent;
+        let times = TellingTimes { sent, turn: *turn, slot: table.slot(nth) };
+        Some(Telling { times, later: turn - sent, form: form.as_ref(), curve: self.curve() })
+    }
+
+    /// Draws a row as it is shown to whom it is told so, of which state `lost` has not come, where one is said.
+    fn draw_without(&self, drawn: &Drawn<'_>, lost: Lost, into: &mut AnyRow) -> Option<Owned> {
+        let Drawn { of: Found { component, nth }, at, telling: Telling { times, later, .. } } = *drawn;
+        let table = &self.kept(component)?.table;
+        let entity = table.entity(nth);
         if at >= TickTime::start_of(self.present) {
-            let now = kept.table.at(nth, self.newest)?;
+            let now = table.at(nth, self.newest)?;
             into[..now.words.len()].copy_from_slice(now.words);
             return Some(Owned { entity, owner: now.owner });
         }
-        let told = TellingTimes { sent: self.terms.sent, turn: kept.turn, slot: kept.table.slot(nth) };
-        let owner = kept.table.at(nth, told.sent_by(at.tick()))?.owner;
+        let owner = table.at(nth, times.sent_by(at.tick()))?.owner;
         // As far behind the cursor as it is told more rarely than states are sent, but not before it was there.
-        let at = at - TickTime::ticks(f64::from(kept.turn - self.terms.sent));
-        let began = told
-            .sent_from(kept.table.began(nth, told.sent_by(at.tick())).or_else(|| kept.table.began(nth, self.newest))?);
+        let at = at - TickTime::ticks(f64::from(later));
+        let began =
+            times.sent_from(table.began(nth, times.sent_by(at.tick())).or_else(|| table.began(nth, self.newest))?);
         let at = at.max(TickTime::start_of(began));
-        let before = told.told_by(at.tick()).max(began);
-        let states = lost.around(before, &told);
-        self.draw_between(kept, Drawn { component, nth, at, states }, into)?;
+        let before = times.told_by(at.tick()).max(began);
+        self.draw_between(&Drawn { at, ..*drawn }, lost.around(before, &times), into)?;
         Some(Owned { entity, owner })
     }
 
-    fn draw_between(&self, kept: &Kept, drawn: Drawn, into: &mut AnyRow) -> Option<()> {
-        let Drawn { component, nth, at, states } = drawn;
+    fn draw_between(&self, drawn: &Drawn<'_>, states: [Option<Tick>; 4], into: &mut AnyRow) -> Option<()> {
+        let Drawn { of: Found { component, nth }, at, telling: Telling { form, curve, .. } } = *drawn;
+        let table = &self.kept(component)?.table;
         let mut rounded: [RowBuffer; 4] = [[0; ROW_WORDS_MAX]; 4];
         let mut of: [Option<Sample<'_>>; 4] = [None; 4];
         for (state, (sample, words)) in states.into_iter().zip(of.iter_mut().zip(&mut rounded)) {
             let known = state.filter(|state| *state <= self.present);
-            *sample = known.and_then(|state| Some((state, as_told(kept, kept.table.at(nth, state)?.words, words))));
+            *sample = known.and_then(|state| Some((state, as_told(form, table.at(nth, state)?.words, words))));
         }
         // What is gone in between is not joined.
         of[3] = of[3].filter(|_| of[2].is_some());
@@ -196,8 +217,8 @@ impl RewindHistory {
         if samples.rests(schema) || samples.cut_at_jumps(schema, Correction::default().teleport_m()) {
             into[..words.len()].copy_from_slice(words);
         } else {
-            let span = Span::new(samples.ticks(), at, self.terms.rate, self.curve());
-            samples.draw(schema, self.curve(), span.as_ref(), into);
+            let span = Span::new(samples.ticks(), at, self.terms.rate, curve);
+            samples.draw(schema, curve, span.as_ref(), into);
         }
         Some(())
     }
@@ -209,8 +230,8 @@ impl RewindHistory {
 }
 
 /// A row as it is told; as it is, where nothing of it is rounded.
-fn as_told<'a>(kept: &Kept, words: &'a [u32], into: &'a mut RowBuffer) -> &'a [u32] {
-    let Some(form) = &kept.form else { return words };
+fn as_told<'a>(form: Option<&RoundedRow>, words: &'a [u32], into: &'a mut RowBuffer) -> &'a [u32] {
+    let Some(form) = form else { return words };
     let mut rounded = [0; RoundedRow::WORDS_MAX];
     let rounded = &mut rounded[..form.words()];
     form.round(words, rounded);
@@ -225,12 +246,23 @@ struct Found {
     nth: usize,
 }
 
-/// What is drawn of a row: at which point, between which states.
-struct Drawn {
-    component: ComponentId,
-    nth: usize,
+/// How a row is told to a player, and shown by them.
+#[derive(Clone, Copy)]
+struct Telling<'a> {
+    times: TellingTimes,
+    /// By how many ticks later than at the cursor it is shown.
+    later: u32,
+    /// How it is rounded; `None` where it is told as it is.
+    form: Option<&'a RoundedRow>,
+    curve: Curve,
+}
+
+/// What is drawn of a row, and at which point.
+#[derive(Clone, Copy)]
+struct Drawn<'a> {
+    of: Found,
     at: TickTime,
-    states: [Option<Tick>; 4],
+    telling: Telling<'a>,
 }
 
 /// In which states a row is told while it changes.
@@ -306,29 +338,35 @@ impl RewindSource for RewindHistory {
     }
 
     fn count(&self, component: ComponentId) -> usize {
-        self.kept.get(usize::from(component.0)).map_or(0, |kept| kept.as_ref().map_or(0, |kept| kept.table.len()))
+        self.kept(component).map_or(0, |kept| kept.table.len())
     }
 
     fn find(&self, key: RowKey) -> Option<usize> {
-        self.kept.get(usize::from(key.component.0))?.as_ref()?.table.find(key.entity)
+        self.kept(key.component)?.table.find(key.entity)
     }
 
-    fn draw(&self, component: ComponentId, nth: usize, at: TickTime, into: &mut AnyRow) -> Option<Owned> {
-        self.draw_without(Found { component, nth }, at, Lost::None, into)
+    fn draw(&self, component: ComponentId, nth: usize, by: &RewindMoment, into: &mut AnyRow) -> Option<Owned> {
+        let of = Found { component, nth };
+        let drawn = Drawn { of, at: by.used, telling: self.telling(of, by.player)? };
+        self.draw_without(&drawn, Lost::None, into)
     }
 
-    /// By how much it is shown elsewhere where either state beside the point was lost, and what half a step of a claim is worth.
-    fn error_m(&self, key: RowKey, at: TickTime) -> f64 {
-        let Some(nth) = self.find(key) else { return 0.0 };
-        let (found, schema) = (Found { component: key.component, nth }, self.schema.component(key.component));
+    /// By how much it is shown elsewhere where either state beside the point was lost, and what half a step of a claim is worth. To who
+    /// sits here nothing is lost, nor rounded.
+    fn error_m(&self, key: RowKey, by: &RewindMoment) -> f64 {
+        let of = self.find(key).map(|nth| Found { component: key.component, nth });
+        let telling =
+            of.filter(|_| self.here != Some(by.player)).and_then(|of| Some((of, self.telling(of, by.player)?)));
+        let Some((of, telling)) = telling else { return 0.0 };
+        let (drawn, schema) = (Drawn { of, at: by.used, telling }, self.schema.component(key.component));
         let mut row: AnyRow = [0; ROW_WORDS_MAX];
-        if self.draw_without(found, at, Lost::None, &mut row).is_none() {
+        if self.draw_without(&drawn, Lost::None, &mut row).is_none() {
             return 0.0;
         }
         let (place, speed) = (schema.pose(&row).position, vector::length(velocity_of(schema, &row)));
         let off = |lost: Lost| {
             let mut row: AnyRow = [0; ROW_WORDS_MAX];
-            self.draw_without(found, at, lost, &mut row)?;
+            self.draw_without(&drawn, lost, &mut row)?;
             Some(vector::length(vector::sub(schema.pose(&row).position, place)))
         };
         let lost = [Lost::Before, Lost::After].into_iter().filter_map(off).fold(0.0, f64::max);

@@ -36,6 +36,8 @@ struct Score(u32);
 
 const SHOOTER: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
+/// Sits at the server.
+const HOST: PlayerId = PlayerId::new(3);
 const RATE: TickRate = TickRate::hz(60);
 
 fn entity(nth: u16) -> Owned {
@@ -65,7 +67,7 @@ impl Kept {
         self.versions.note(&self.rows, state);
         self.past.note(&self.rows, &self.versions, state);
         self.rows.settle();
-        self.past.begin_step(state, self.past.terms);
+        self.past.begin_step(state, self.past.terms, Some(HOST));
     }
 
     fn runs(&mut self, ticks: u32, place: impl Fn(f32) -> f32) {
@@ -148,6 +150,30 @@ fn nothing_is_there_before_it_was_spawned_nor_after_it_is_gone_and_what_is_told_
 }
 
 #[test]
+fn who_sits_at_the_server_finds_all_on_the_line_between_two_states_as_they_are_however_rarely_they_are_told() {
+    let mut kept = Kept::new(3);
+    let place = |tick: u32| (tick * tick) as f32 / 100.0;
+    for _ in 0..40 {
+        kept.state(|tick, rows| {
+            rows.set(entity(0), &Runner { x: [place(tick)], speed: [0.0], ammo: 9 });
+            rows.set(entity(6), &Cloud { x: [place(tick)] });
+        });
+    }
+    for eighth in 38 * 8..=40 * 8 {
+        let at = f64::from(eighth) / 8.0;
+        let seen = kept.seen(HOST, at);
+        let [before, after] = [place(eighth / 8), place(eighth.div_ceil(8))];
+        let expected = before + (after - before) * at.fract() as f32;
+        let runner = seen.get::<Runner>(entity(0).entity).map(|runner| runner.x[0]);
+        let cloud = seen.get::<Cloud>(entity(6).entity).map(|cloud| cloud.x[0]);
+        for found in [runner, cloud] {
+            assert!(found.is_some_and(|x| (x - expected).abs() < 1e-5), "{at}: {found:?} for {expected}");
+        }
+        assert_eq!([0, 6].map(|nth| seen.error_m(entity(nth).entity)), [0.0; 2]);
+    }
+}
+
+#[test]
 fn a_teleport_is_a_jump_and_nobody_is_hit_on_the_way() {
     let mut kept = Kept::new(3);
     for _ in 0..40 {
@@ -185,6 +211,6 @@ fn the_past_begins_when_it_is_asked_for_and_is_as_long_as_it_is_said_to_be() {
     assert_eq!(oldest(&kept), Some(25.0));
     assert!(kept.x(25.0).is_some());
     let none = RewindTerms { ticks: 0, ..kept.past.terms };
-    kept.past.begin_step(Tick::new(41), none);
+    kept.past.begin_step(Tick::new(41), none, None);
     assert_eq!((oldest(&kept), kept.x(30.0)), (None, None));
 }
