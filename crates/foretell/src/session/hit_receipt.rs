@@ -23,7 +23,9 @@ pub struct Ways {
 /// A hit as the server has judged it: for who shot, for who was hit, and for whoever wants to know whether the game is fair.
 ///
 /// The server tells it to both, each hit to who shot and to whose entity was hit, where it is among the
-/// [messages](crate::Rules::messages) of the session: `Messages::new().with::<HitReceipt>()`.
+/// [messages](crate::Rules::messages) of the session: `Messages::new().with::<HitReceipt>()`. Where not everybody
+/// [sees](crate::InterestRules) everything, who does not see the other is not told: who shot has to see what was hit, and who was hit
+/// anything of who shot's. The hit itself counts, and is in [`ServerFrame::receipts`](crate::ServerFrame::receipts), whoever sees whom.
 ///
 /// What a screen and a mouse take besides is in none of it: nothing is told of that.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

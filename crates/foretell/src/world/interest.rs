@@ -96,7 +96,8 @@ impl Visibility {
 ///
 /// They also say who is in which [`Group`]: to whom a component with `#[state(audience = group(...))]` is told.
 ///
-/// What a rule keeps from a player never leaves the server: neither rows nor effects nor ends nor relayed inputs. Where an
+/// What a rule keeps from a player never leaves the server: neither rows nor effects nor ends nor relayed inputs nor
+/// [receipts of hits](crate::session::HitReceipt). Where an
 /// entity comes out of sight, the client is told that it is
 /// [hidden](crate::session::client::ClientEvent::Hidden), not that it is gone. Whose client has authority over it is told that
 /// they have it still, until it rests or is given back. What a client can guess is about how many

@@ -4,6 +4,7 @@ use super::admission::{Member, Roster};
 use super::config::Settings;
 use super::peer::Peer;
 use super::peer_messages::{Taken, To};
+use super::replication::StepReport;
 use super::update_log::UpdateLog;
 use super::update_report::ServerEvent;
 use crate::session::messages::{Inbox, MessagesDatagram};
@@ -43,15 +44,16 @@ impl<I: Input> MessageRouter<'_, I> {
         Ok(())
     }
 
-    /// Tells the receipts of a step, those after the first `told` of the update, to who shot and who was hit, where there is such a
-    /// message.
-    pub fn tell_receipts(self, told: usize) {
-        let MessageRouter { settings, roster, log, .. } = self;
+    /// Tells a receipt of a step to who shot and who was hit, where there is such a message and they see the other. Who sits here is told
+    /// all of theirs: nothing of it leaves the server.
+    pub fn tell_receipt(self, receipt: &HitReceipt, step: StepReport<'_>) {
+        let MessageRouter { settings, roster, .. } = self;
         let Some(kind) = settings.rules.messages.find::<HitReceipt>() else { return };
-        for receipt in &log.receipts()[told..] {
-            let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
-            let other = Some(victim).filter(|victim| *victim != shooter);
-            for player in [shooter].into_iter().chain(other) {
+        let (bytes, shooter, victim) = (Messages::encode(receipt), receipt.shooter(), receipt.victim.owner);
+        let other = Some(victim).filter(|victim| *victim != shooter);
+        for player in [shooter].into_iter().chain(other) {
+            let Some(Member { place, peer, .. }) = roster.member(player) else { continue };
+            if place.is_local() || peer.replica.may_hear_of(player, receipt, step) {
                 // A player whose queue is full is not told.
                 let _ = push(settings, roster, To::Player(player), Encoded { kind, bytes: &bytes });
             }

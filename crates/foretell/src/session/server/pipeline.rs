@@ -195,17 +195,17 @@ impl<I: Input> Pipeline<I> {
         for Member { player, peer, .. } in roster.joined_mut().filter(|member| !member.place.is_local()) {
             peer.replica.note_step(*player, peer.acks.acknowledged(), report);
         }
-        state.settle(tick.next());
-        state.note_contacts(tick, &output.contacts);
-        let told = self.log.receipts().len();
-        for receipt in output.hits.iter().map(|hit| receipt(hit, tick, rate, roster)) {
+        for hit in &output.hits {
+            let receipt = receipt(hit, tick, rate, roster);
+            MessageRouter { settings, roster, log: &mut self.log, next: tick }.tell_receipt(&receipt, report);
             self.totals.hits.note(&receipt);
             self.log.note_receipt(receipt);
         }
+        state.settle(tick.next());
+        state.note_contacts(tick, &output.contacts);
         if roster.settle_join_leave_log() {
             exact.note_unforeseen(tick.next());
         }
-        self.messages().tell_receipts(told);
         self.log.note_step();
         self.schedule.finish_tick();
         self.exact.note_state(tick.next(), &self.state, self.settings.is_sent(tick.next()));

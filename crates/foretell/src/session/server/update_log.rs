@@ -58,11 +58,6 @@ impl UpdateLog {
         &mut self.messages
     }
 
-    /// What was hit in the steps of this update.
-    pub fn receipts(&self) -> &[HitReceipt] {
-        &self.receipts
-    }
-
     /// Adds a hit of a step.
     pub fn note_receipt(&mut self, receipt: HitReceipt) {
         self.receipts.push(receipt);

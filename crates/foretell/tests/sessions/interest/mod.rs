@@ -4,6 +4,7 @@ mod anything;
 mod audiences;
 mod hosted;
 mod late;
+mod receipts;
 mod rules;
 mod secrets;
 mod woods;

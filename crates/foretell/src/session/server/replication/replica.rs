@@ -9,6 +9,7 @@ use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
 use super::told_holders::ToldHolders;
+use crate::session::HitReceipt;
 use crate::session::ack_bits::AckBits;
 use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -24,6 +25,48 @@ pub(crate) struct StepReport<'a> {
     pub state: &'a AuthoritativeState,
     /// By what it is decided what each client sees.
     pub interest_settings: InterestSettings<'a>,
+}
+
+/// What one client sees of a step, by what it was told last.
+struct Sight<'a> {
+    player: PlayerId,
+    /// What it sees, where that is not everything.
+    view: Option<&'a EntitiesInView>,
+    /// The state that it was told last.
+    told: Option<Tick>,
+    step: StepReport<'a>,
+}
+
+impl Sight<'_> {
+    /// Whether it sees a row, there or gone in the step.
+    fn sees(&self, key: RowKey, owner: PlayerId) -> bool {
+        let Sight { player, view, told, step: StepReport { state, interest_settings, .. } } = *self;
+        let RowKey { component, entity } = key;
+        let audience = state.schema().component(component).audience();
+        match view {
+            _ if owner == player => audience.includes(player, owner),
+            _ if interest_settings.are_limited() && told.is_none() => false,
+            Some(view) if state.versions().get(key).is_some_and(|there| view.has(there)) => true,
+            Some(view) => {
+                view.has_come(entity) && interest_settings.includes(player, audience, Owned { entity, owner })
+            }
+            None => audience.includes(player, owner),
+        }
+    }
+
+    /// Whether it sees anything of an entity, there or gone in the step.
+    fn has(&self, entity: Entity) -> bool {
+        let rows = self.step.state.rows();
+        let mut there = rows.of(entity).map(|row| (row.key(), row.owner));
+        let mut gone = rows.removed().iter().filter(|row| row.key.entity == entity);
+        there.any(|(key, owner)| self.sees(key, owner)) || gone.any(|row| self.sees(row.key, row.owner))
+    }
+
+    /// Whether it sees anything of what was a player's before the step.
+    fn has_anything_of(&self, owner: PlayerId) -> bool {
+        let versions = self.step.state.versions();
+        versions.of_owner(owner).any(|place| self.sees(versions.versions()[place].key, owner))
+    }
 }
 
 /// The server's side of what one client has. Lives as long as the place.
@@ -130,27 +173,13 @@ impl Replica {
     /// Notes what of a step its player may know of and no state tells: what it has said, and which entities ended before
     /// the client, which has the state `known`, can have seen them.
     pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
-        let StepReport { tick, output, state, interest_settings } = step;
+        let StepReport { tick, output, state, .. } = step;
         self.note_spawned(player, step);
         let Replica { view, events, told, .. } = self;
-        let (rows, schema) = (state.rows(), state.schema());
-        let sees_nothing = interest_settings.are_limited() && told.is_none();
-        let sees = |key: RowKey, owner: PlayerId| {
-            let RowKey { component, entity } = key;
-            let audience = schema.component(component).audience();
-            match &*view {
-                _ if owner == player => audience.includes(player, owner),
-                _ if sees_nothing => false,
-                Some(view) if state.versions().get(key).is_some_and(|there| view.has(there)) => true,
-                Some(view) => {
-                    view.has_come(entity) && interest_settings.includes(player, audience, Owned { entity, owner })
-                }
-                None => audience.includes(player, owner),
-            }
-        };
+        let (rows, sight) = (state.rows(), Sight { player, view: view.as_ref(), told: *told, step });
         // The last row of an entity says that it is gone.
         let ended = rows.removed().iter().filter(|row| !rows.has(row.key.entity));
-        for row in ended.filter(|row| sees(row.key, row.owner)) {
+        for row in ended.filter(|row| sight.sees(row.key, row.owner)) {
             let entity = row.key.entity;
             if known.is_none_or(|known| known <= entity.tick()) {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Ended });
@@ -159,19 +188,22 @@ impl Replica {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
             }
         }
-        let is_seen = |entity: Entity| {
-            let mut there = rows.of(entity).map(|row| (row.key(), row.owner));
-            let mut gone = rows.removed().iter().filter(|row| row.key.entity == entity);
-            there.any(|(key, owner)| sees(key, owner)) || gone.any(|row| sees(row.key, row.owner))
-        };
         let by_player = output.changes.iter().filter(|change| change.by.owner == player && change.of.owner != player);
         // Of what the client does not know it is told by whom alone.
-        for entity in by_player.map(|change| if is_seen(change.of.entity) { change.of } else { change.by }.entity) {
+        for entity in by_player.map(|change| if sight.has(change.of.entity) { change.of } else { change.by }.entity) {
             events.note(StepEvent { tick, entity, what: StepEventKind::Changed });
         }
-        for effect in output.effects.iter().filter(|effect| is_seen(effect.entity)) {
+        for effect in output.effects.iter().filter(|effect| sight.has(effect.entity)) {
             events.note(StepEvent { tick, ..StepEvent::of(effect) });
         }
+    }
+
+    /// Whether its player, who shot or was hit, sees the other of both: who may hear of that hit.
+    pub(crate) fn may_hear_of(&self, player: PlayerId, hit: &HitReceipt, step: StepReport<'_>) -> bool {
+        let sight = Sight { player, view: self.view.as_ref(), told: self.told, step };
+        let (shooter, victim) = (hit.shooter(), hit.victim);
+        let sees = || if player == shooter { sight.has(victim.entity) } else { sight.has_anything_of(shooter) };
+        shooter == victim.owner || !step.interest_settings.are_limited() || sees()
     }
 
     /// What has been spawned in reach since the client was told last is in view, too.
