@@ -42,8 +42,10 @@ struct Kept {
     table: ComponentHistory,
     /// How it is rounded; `None` where it is told as it is.
     form: Option<RoundedRow>,
-    /// How many ticks apart it is told.
+    /// How many ticks a turn of its rows takes, in which each is told at most once; and how many they are told apart at most, a multiple
+    /// of what states are sent apart.
     turn: u32,
+    apart: u32,
 }
 
 /// The states of the last ticks, as far as they are kept.
@@ -106,11 +108,11 @@ impl RewindHistory {
         let is_kept = |id: &ComponentId| schema.component(*id).audience() != Audience::Owner && places_poses(id);
         let new = |id: ComponentId| {
             let component = schema.component(id);
-            let turn = component.interval_ticks(terms.rate, terms.sent);
+            let [turn, apart] = [1, terms.sent].map(|sent| component.interval_ticks(terms.rate, sent));
             let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
             // Two states before the oldest moment and two after it, wherever between states it is.
-            let ticks = terms.ticks + 4 * turn + 2;
-            Kept { table: ComponentHistory::new(component.words(), ticks), form, turn }
+            let ticks = terms.ticks + 4 * apart + 2;
+            Kept { table: ComponentHistory::new(component.words(), ticks), form, turn, apart }
         };
         kept.clear();
         if terms.ticks > 0 {
@@ -155,8 +157,8 @@ impl RewindHistory {
     /// What has been gone for longer than anything is kept.
     fn forget_gone(&mut self) {
         while let Some((at, key)) = self.gone.front().copied() {
-            let Some(Kept { table, turn, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
-            if self.newest.since(at) <= self.terms.ticks + 4 * *turn {
+            let Some(Kept { table, apart, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
+            if self.newest.since(at) <= self.terms.ticks + 4 * *apart {
                 return;
             }
             table.forget_gone(key.entity, at);
@@ -170,14 +172,14 @@ impl RewindHistory {
 
     /// How a row is told to who is judged, and shown by them.
     fn telling(&self, Found { component, nth }: Found, to: PlayerId) -> Option<Telling<'_>> {
-        let Kept { table, form, turn } = self.kept(component)?;
+        let Kept { table, form, turn, apart } = self.kept(component)?;
         if self.here == Some(to) {
             let times = TellingTimes { sent: 1, turn: 1, slot: 0 };
             return Some(Telling { times, later: 0, form: None, curve: Curve::Linear });
         }
         let sent = self.terms.sent;
         let times = TellingTimes { sent, turn: *turn, slot: table.slot(nth) };
-        Some(Telling { times, later: turn - sent, form: form.as_ref(), curve: self.curve() })
+        Some(Telling { times, later: apart - sent, form: form.as_ref(), curve: self.curve() })
     }
 
     /// Draws a row as it is shown to whom it is told so, of which state `lost` has not come, where one is said.
@@ -266,11 +268,13 @@ struct Drawn<'a> {
 }
 
 /// In which states a row is told while it changes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct TellingTimes {
-    /// How many ticks one state is sent after the other, and how many one telling of the row after the other: a multiple of that.
+    /// How many ticks one state is sent after the other, and how many a turn takes: in the first state that is sent in one the row is
+    /// told (see `RowRates`).
     sent: u32,
     turn: u32,
+    /// The number of the row.
     slot: u32,
 }
 
@@ -285,20 +289,19 @@ impl TellingTimes {
         Tick::new(tick.get().next_multiple_of(self.sent))
     }
 
+    /// How long the row has its turn already: turns begin where tick and number together come to a multiple.
+    fn into_turn(&self, tick: Tick) -> u32 {
+        (tick.get() % self.turn + self.slot % self.turn) % self.turn
+    }
+
     /// The last state up to this one in which the row is told.
     fn told_by(&self, tick: Tick) -> Tick {
-        if self.turn == self.sent {
-            return self.sent_by(tick);
-        }
-        // Its turns begin where tick and number together come to a multiple.
-        let into_turn = |tick: Tick| (tick.get() % self.turn + self.slot % self.turn) % self.turn;
-        let told = |tick: Tick| self.sent_from(tick.back(into_turn(tick)).unwrap_or_default());
-        let found = told(tick);
-        if found <= tick { found } else { tick.back(into_turn(tick) + 1).map_or(Tick::ZERO, told) }
+        let sent = self.sent_by(tick);
+        self.sent_from(sent.back(self.into_turn(sent)).unwrap_or_default())
     }
 
     fn after(&self, state: Tick) -> Tick {
-        if self.turn == self.sent { state + self.sent } else { self.told_by(state + (self.turn + self.sent - 1)) }
+        self.sent_from(state + (self.turn - self.into_turn(state)))
     }
 
     fn before(&self, state: Tick) -> Option<Tick> {

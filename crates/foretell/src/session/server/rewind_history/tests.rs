@@ -8,6 +8,7 @@
 
 use super::super::row_versions::RowVersions;
 use super::*;
+use crate::session::row_rates::RowRates;
 use crate::world::{Entity, PlayerId, RewindBound, RewindMoment, Rewound};
 use foretell::State;
 
@@ -23,7 +24,7 @@ struct Runner {
 }
 
 /// Told in every sixth tick.
-#[derive(State, Clone, Copy)]
+#[derive(State, Clone, Copy, Debug)]
 #[state(hz = 10)]
 struct Cloud {
     #[state(position)]
@@ -147,6 +148,34 @@ fn nothing_is_there_before_it_was_spawned_nor_after_it_is_gone_and_what_is_told_
     assert_eq!([41.0, 42.5, 44.0].map(|at| cloud(&kept, at)), [None; 3]);
     kept.runs(60, |seconds| seconds);
     assert_eq!(kept.past.count(ComponentId(2)), 0, "it is forgotten");
+}
+
+#[test]
+fn a_row_is_judged_by_the_states_that_it_is_told_in_though_its_rate_is_no_multiple_of_theirs() {
+    for (turn, sent, slot) in
+        (1..9).flat_map(|turn| (1..6).flat_map(move |sent| (0..9).map(move |slot| (turn, sent, slot))))
+    {
+        let (times, rates) = (TellingTimes { sent, turn, slot }, RowRates::every(turn));
+        let mut told = Vec::new();
+        for state in (0..200).step_by(sent as usize).map(Tick::new) {
+            told.extend(rates.are_due(ComponentId(0), slot, told.last().copied(), state).then_some(state));
+        }
+        let of = |tick: Tick| told.partition_point(|state| *state <= tick) - 1;
+        for tick in Tick::new(40).until(Tick::new(150)) {
+            assert_eq!(times.told_by(tick), told[of(tick)], "{times:?} {tick}");
+        }
+        for three in told.windows(3).filter(|three| three[0] > Tick::new(20)) {
+            assert_eq!((times.before(three[1]), times.after(three[1])), (Some(three[0]), three[2]), "{times:?}");
+        }
+    }
+    // Told in every sixth tick, of states that are sent in every fourth.
+    let mut kept = Kept::new(4);
+    let place = |tick: u32| (tick * 7 % 11) as f32 / 11.0;
+    (0..44).for_each(|_| kept.state(|tick, rows| rows.set(entity(6), &Cloud { x: [place(tick)] })));
+    for told in [20, 24, 32, 36] {
+        let cloud = kept.seen(SHOOTER, f64::from(told + 4)).get::<Cloud>(entity(6).entity).expect("it is there");
+        assert!((cloud.x[0] - place(told)).abs() < 1e-5, "{told}: {cloud:?}");
+    }
 }
 
 #[test]
