@@ -49,29 +49,75 @@ impl RewindSource for OthersAsSeen<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rollback::test_world::{ME, MINE, Marble, Marbles, THEIRS, rows};
+    use crate::rollback::test_world::{ME, MINE, Marbles, THEIRS};
     use crate::time::{Tick, TickRate};
-    use crate::world::{Entity, PlayerId, Side, Simulate, Step, World};
+    use crate::world::{Entity, PastState, PlayerId, Rewound, Side, Simulate, Step};
     use alloc::vec::Vec;
+    use foretell::State;
 
-    fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, i32)> {
-        let (proxies, published) = (rows(&[(THEIRS, 5)]), rows(&[(MINE, 1), (THEIRS, 9)]));
-        let schema = Marbles::schema();
-        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
+    #[derive(State, Clone, Copy)]
+    struct Runner {
+        #[state(position)]
+        x: [f32; 1],
+        #[state(audience = owner)]
+        ammo: u8,
+    }
+
+    /// Has no place.
+    #[derive(State, Clone, Copy)]
+    struct Shield(u8);
+
+    fn schema() -> Schema {
+        Schema::of::<Runner>().with::<Shield>()
+    }
+
+    fn rows(runners: &[(Owned, f32)]) -> Rows {
+        let mut rows = Rows::new(&schema());
+        for (of, x) in runners {
+            rows.set(*of, &Runner { x: [*x], ammo: 9 });
+            rows.set(*of, &Shield(3));
+        }
+        rows
+    }
+
+    /// Looks at a past as a player.
+    fn looking<T>(past: &dyn RewindSource, player: PlayerId, look: impl FnOnce(Rewound<'_>) -> T) -> T {
         let step = Step::<<Marbles as Simulate>::Input>::new(Tick::new(3), TickRate::default(), Side::Client(ME), &[]);
-        let step = step.looking_back(&others, &[]);
-        let past = step.rewound(player);
-        assert_eq!(past.rewind(), RewindMoment::trusted(player, None, Tick::new(3)));
-        let found: Vec<_> = past.states::<Marble>().map(|(of, marble)| (of, marble.at)).collect();
-        let of = |entity: Entity| past.get::<Marble>(entity).map(|marble| marble.at);
-        assert!(found.iter().all(|(owned, at)| of(owned.entity) == Some(*at)));
-        found
+        look(step.looking_back(past, &[]).rewound(player))
+    }
+
+    fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, f32)> {
+        let (proxies, published) = (rows(&[(THEIRS, 5.0)]), rows(&[(MINE, 1.0), (THEIRS, 9.0)]));
+        let schema = schema();
+        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
+        looking(&others, player, |past| {
+            assert_eq!(past.rewind(), RewindMoment::trusted(player, None, Tick::new(3)));
+            let found: Vec<_> = past.states::<Runner>().map(|(of, runner)| (of, runner.x[0])).collect();
+            let of = |entity: Entity| past.get::<Runner>(entity).map(|runner| runner.x[0]);
+            assert!(found.iter().all(|(owned, x)| of(owned.entity) == Some(*x)));
+            found
+        })
     }
 
     #[test]
     fn a_step_finds_others_where_they_are_shown_and_never_what_is_the_players_own() {
-        assert_eq!(seen(ME, &PredictionSet::own(ME)), [(THEIRS, 5)]);
+        assert_eq!(seen(ME, &PredictionSet::own(ME)), [(THEIRS, 5.0)]);
         // Of another player whose input it knows it finds what is there for the one who plays.
-        assert_eq!(seen(THEIRS.owner, &PredictionSet::own(ME)), [(MINE, 1)]);
+        assert_eq!(seen(THEIRS.owner, &PredictionSet::own(ME)), [(MINE, 1.0)]);
+    }
+
+    #[test]
+    fn a_step_finds_no_more_on_a_client_and_by_itself_than_on_a_server_that_looks_back() {
+        let (proxies, published, schema) = (rows(&[(THEIRS, 5.0)]), rows(&[(MINE, 1.0)]), schema());
+        let predicted = &PredictionSet::own(ME);
+        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
+        for past in [&others as &dyn RewindSource, &PastState::new(&proxies, &schema)] {
+            looking(past, ME, |past| {
+                let runner = past.get::<Runner>(THEIRS.entity).expect("it has a place");
+                assert_eq!((runner.x, runner.ammo), ([5.0], 0), "what its owner alone is told is not there");
+                assert!(past.states::<Runner>().all(|(_, runner)| runner.ammo == 0));
+                assert_eq!((past.get::<Shield>(THEIRS.entity).is_none(), past.states::<Shield>().count()), (true, 0));
+            });
+        }
     }
 }

@@ -34,7 +34,7 @@ impl<'a> Rewound<'a> {
         of.past.into_iter().flat_map(move |past| {
             let first = first_of::<S>(past.schema());
             let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
-            (first..last).flat_map(move |at| {
+            (first..last).filter(move |at| is_found(past, *at)).flat_map(move |at| {
                 let component = ComponentId::nth(at);
                 (0..past.count(component)).filter_map(move |nth| {
                     let mut row: AnyRow = [0; ROW_WORDS_MAX];
@@ -56,7 +56,7 @@ impl<'a> Rewound<'a> {
         let past = self.past?;
         let first = first_of::<S>(past.schema());
         let last = if S::IS_CHOICE { first + S::COMPONENTS } else { first + 1 };
-        (first..last).find_map(|at| {
+        (first..last).filter(|at| is_found(past, *at)).find_map(|at| {
             let (mut row, component): (AnyRow, _) = ([0; ROW_WORDS_MAX], ComponentId::nth(at));
             self.draw(past, component, past.find(RowKey { component, entity })?, &mut row)?;
             let mut state = S::read(at - first, &row[..past.schema().component(component).words()])?;
@@ -108,7 +108,7 @@ impl<'a> Rewound<'a> {
     /// Adds the components of a struct besides its first one.
     fn adopt_rest<S: State>(&self, past: &dyn RewindSource, first: usize, entity: Entity, state: &mut S) {
         let rest = if S::IS_CHOICE { 1..1 } else { 1..S::COMPONENTS };
-        for nth in rest {
+        for nth in rest.filter(|nth| is_found(past, first + nth)) {
             let (mut row, component): (AnyRow, _) = ([0; ROW_WORDS_MAX], ComponentId::nth(first + nth));
             let found = past.find(RowKey { component, entity });
             if found.is_some_and(|at| self.draw(past, component, at, &mut row).is_some()) {
@@ -132,7 +132,12 @@ fn first_of<S: State>(schema: &Schema) -> usize {
     schema.first_of::<S>().unwrap_or_else(|| panic!("{} is not in the session's schema", name()))
 }
 
+/// Whether the component at this place of the schema is found in a past, whatever else of it a source has.
+fn is_found(past: &dyn RewindSource, at: usize) -> bool {
+    past.schema().is_in_past(ComponentId::nth(at))
+}
+
 /// The components by which entities are placed.
 fn placing(schema: &Schema) -> impl Iterator<Item = ComponentId> + '_ {
-    schema.ids().filter(|component| schema.component(*component).has_pose())
+    schema.ids().filter(|component| schema.component(*component).has_pose() && schema.is_in_past(*component))
 }

@@ -1,6 +1,6 @@
 //! The schema: all components of a game, and the types of state that they are of.
 
-use super::{ComponentId, ComponentSchema, RowKey, State};
+use super::{Audience, ComponentId, ComponentSchema, RowKey, State};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::TypeId;
@@ -131,6 +131,14 @@ impl Schema {
             types.take_while(move |(_, other)| other.of == known.of).map(|(nth, _)| ComponentId::nth(nth))
         });
         of_enum.filter(move |component| *component != key.component).map(move |component| RowKey { component, ..key })
+    }
+
+    /// Whether a step finds a component in the past: others than its owner are told it, and its type of state has a position or rotation.
+    pub(crate) fn is_in_past(&self, component: ComponentId) -> bool {
+        let first = |id| self.type_of(id).map(|of| of.first);
+        let mut of_state = self.ids().filter(|other| first(*other) == first(component));
+        let is_placed = of_state.any(|other| self.component(other).has_pose());
+        is_placed && self.component(component).audience() != Audience::Owner
     }
 
     /// The names of its components, in order.

@@ -10,8 +10,7 @@ use crate::motion::{Correction, vector};
 use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{
-    AnyRow, Audience, ComponentId, Owned, PlayerId, ROW_WORDS_MAX, RewindMoment, RewindSource, RoundedRow, RowKey,
-    Rows, Schema,
+    AnyRow, ComponentId, Owned, PlayerId, ROW_WORDS_MAX, RewindMoment, RewindSource, RoundedRow, RowKey, Rows, Schema,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -100,12 +99,6 @@ impl RewindHistory {
 
     fn begin(&mut self) {
         let RewindHistory { schema, terms, kept, .. } = self;
-        let places_poses = |id: &ComponentId| {
-            let first = schema.type_of(*id).map(|of| of.first);
-            let of_state = schema.ids().filter(|other| schema.type_of(*other).map(|of| of.first) == first);
-            of_state.into_iter().any(|other| schema.component(other).has_pose())
-        };
-        let is_kept = |id: &ComponentId| schema.component(*id).audience() != Audience::Owner && places_poses(id);
         let new = |id: ComponentId| {
             let component = schema.component(id);
             let [turn, apart] = [1, terms.sent].map(|sent| component.interval_ticks(terms.rate, sent));
@@ -116,7 +109,7 @@ impl RewindHistory {
         };
         kept.clear();
         if terms.ticks > 0 {
-            kept.extend(schema.ids().map(|id| is_kept(&id).then(|| new(id))));
+            kept.extend(schema.ids().map(|id| schema.is_in_past(id).then(|| new(id))));
         }
         self.gone.clear();
         self.begins = None;
