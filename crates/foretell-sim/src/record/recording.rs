@@ -2,7 +2,6 @@
 
 use super::format::{Content, Frames};
 use super::start::{Made, Start};
-use alloc::vec::Vec;
 use core::fmt;
 use foretell::session::Rules;
 use foretell::time::{Instant, TickRate};
@@ -110,13 +109,14 @@ impl<'a> Recording<'a> {
         matches!(self.start.made, Made::Server { .. })
     }
 
-    /// The rules of the session, for a game with these components and messages; without fingerprints, which no recording tells.
+    /// The rules of the session, for a game with these components, messages and fingerprints. Of fingerprints no recording tells:
+    /// where they are others than the session's, nobody joins as it is run again.
     ///
     /// # Errors
     /// [`RecordingError::OtherGame`] when the recording was made with others.
     pub fn rules<I: Input>(&self, game: Rules) -> Result<Rules, RecordingError> {
         let Start { tick_rate, rules_hash: recorded, .. } = self.start;
-        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), exact: false, fingerprints: Vec::new(), ..game };
+        let mut rules = Rules { tick_rate: TickRate::hz(tick_rate), exact: false, ..game };
         let given = rules.hash_with::<I>();
         // Which of them it was is told by the hash alone.
         rules.exact = given != recorded;

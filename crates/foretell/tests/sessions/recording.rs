@@ -7,8 +7,8 @@ use core::time::Duration;
 use foretell::session::client::{ClientEvent, Corrected, Joined};
 use foretell::session::server::{LateInput, Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, ServerConfig, ServerFrame, Tick,
-    TickRate, World,
+    Client, ClientConfig, Fingerprint, Frame, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, ServerConfig,
+    ServerFrame, Tick, TickRate, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Conditions, HostClock, Loss, Reordering, SplitMix64};
@@ -203,6 +203,27 @@ fn sessions_without_a_handshake_and_what_the_transport_does_are_recorded_too() {
     let replay = replay_client(&bytes_of_client.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
     assert!(replay.agreement.holds() && replay.agreement.digests == 5, "{replay:?}");
     assert_eq!(replay.stats, client.stats());
+}
+
+#[test]
+fn a_recorded_session_of_a_game_with_fingerprints_runs_again_to_the_same() {
+    let rules = || Rules { fingerprints: vec![Fingerprint::of_bytes("level", b"of stone")], ..rules() };
+    let mut simulation = Simulation::new(rules(), ServerConfig::default(), Masses::default(), 5);
+    let (tap, of_server) = recorder(None);
+    simulation.server.server.set_tap(Box::new(tap));
+    let (client, host, world) = (ClientConfig::default(), HostOptions::at(60), Masses::default());
+    simulation.add_player(PlayerOptions { client, host, conditions: rough(), world });
+    let (tap, of_client) = recorder(None);
+    simulation.players[0].client.set_tap(Box::new(tap));
+    simulation.run_until(Instant::from_micros(6_000_000), &mut Play::default());
+    let [server, client]: [Vec<u8>; 2] = [of_server, of_client].map(|bytes| bytes.try_iter().flatten().collect());
+    let open = |bytes| Recording::open(bytes).expect("a recording");
+    let replay = open(&server).replay_server(rules(), Masses::default()).expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests >= 5, "{:?}", replay.agreement);
+    assert_eq!(replay.players.len(), 1);
+    let replay = open(&client).replay_client(rules(), Masses::default()).expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests >= 4, "{:?}", replay.agreement);
+    assert_eq!(replay.stats, simulation.players[0].client.stats());
 }
 
 /// Both recordings of a short session.
