@@ -9,11 +9,16 @@ use foretell::JoinRequest;
 use foretell::time::{Instant, Offset};
 use foretell::world::World;
 
+/// How often a machine runs its loop that somebody sits at.
+const SCREEN_FPS: u32 = 60;
+
 /// A schedule under way in a simulation, and its players as far as they are there: what a [`Scenario`](super::Scenario)
 /// does to a session, for whoever runs one by themselves.
 ///
 /// At each moment of [`next_ms`](Faults::next_ms): run up to and with it (but for that at 0), [`begin`](Faults::begin),
 /// and [`hold`](Faults::hold).
+///
+/// Where no fault says otherwise, a machine that somebody sits at runs 60 frames per second, and a server alone its tick rate.
 #[derive(Clone, Debug)]
 pub struct Faults {
     schedule: Schedule,
@@ -74,10 +79,12 @@ impl Faults {
                 self.begin_one(&fault, simulation, stage);
             }
         }
-        let (now, tick_rate) = (simulation.now(), simulation.rules().tick_rate.get());
-        MachineFaults::of(self.lasting(Who::Server), u32::from(tick_rate)).set(now, &mut simulation.server.host);
+        let now = simulation.now();
+        let is_alone = simulation.server.local.is_none();
+        let fps = if is_alone { simulation.rules().tick_rate.get().into() } else { SCREEN_FPS };
+        MachineFaults::of(self.lasting(Who::Server), fps).set(now, &mut simulation.server.host);
         for (who, machine) in self.there() {
-            MachineFaults::of(self.lasting(who), 60).set(now, &mut simulation.players[machine].host);
+            MachineFaults::of(self.lasting(who), SCREEN_FPS).set(now, &mut simulation.players[machine].host);
         }
     }
 

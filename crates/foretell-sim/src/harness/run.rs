@@ -47,8 +47,6 @@ pub(super) struct Found {
 const SLICE_MS: u32 = 250;
 /// For how many ticks the bots' inputs are remembered.
 const INPUTS_REMEMBERED: usize = 1024;
-/// How often a server renders at which somebody sits.
-const LOCAL_FRAMES_PER_SECOND: u32 = 60;
 
 /// Runs a plan. The figures, or the first thing that does not hold.
 pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figures, Found> {
@@ -58,7 +56,6 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
     let local = scenario.local_index().map(|index| {
         simulation.seat_player(scenario.setting.client.show);
-        simulation.server.host.set_frames_per_second(Instant::ZERO, LOCAL_FRAMES_PER_SECOND);
         Machine::new(index, notes.clone(), &scenario.setting.rules)
     });
     let mut watch = Watch {

@@ -12,10 +12,13 @@ use foretell::{
     Client, ClientConfig, Host, InputStatus, Instant, Outbox, PeerId, PlayerId, Rules, SendRate, Server, ServerConfig,
     Session, SessionConfig, Simulate, Start, State, Step, Table, Tick, Views, World,
 };
+use foretell_sim::harness::check::{Check, ServerSeen};
 use foretell_sim::harness::{FaultMix, Scenario};
 use foretell_sim::netsim::SplitMix64;
 use foretell_sim::record::{Ending, Recorder, Recording};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::mpsc::channel;
 
 const HOST: PlayerId = PlayerId::new(1);
@@ -39,6 +42,32 @@ fn host<W: World>(config: ServerConfig) -> Host<W> {
 fn whatever_goes_wrong_for_the_others_who_sits_at_the_server_is_never_corrected() {
     let seen = masses().players(2).hosted().seeds(0..60).expect("no check complains");
     assert!(seen.figures.corrections > 300, "the others are corrected: {seen:?}");
+}
+
+/// How many ticks each update of the server has stepped.
+struct Pace(Rc<RefCell<Vec<usize>>>);
+
+impl Check<Masses> for Pace {
+    fn name(&self) -> &'static str {
+        "pace"
+    }
+
+    fn after_server(&mut self, seen: &ServerSeen<'_, Masses>) -> Result<(), String> {
+        self.0.borrow_mut().push(seen.stepped.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_server_that_somebody_sits_at_renders_60_frames_per_second_whatever_its_tick_rate() {
+    let frames = Rc::new(RefCell::new(Vec::new()));
+    let noted = frames.clone();
+    let hosted =
+        Scenario::new(Rules::new(Masses::schema()), Masses::default).hosted().check(move || Pace(noted.clone()));
+    hosted.length(Duration::from_secs(4)).run(1).expect("no check complains");
+    let frames = frames.borrow();
+    assert_eq!(frames.len(), 4 * 60 + 1, "with that at the start");
+    assert_eq!(frames.iter().filter(|ticks| **ticks == 2).count(), 4 * 4, "as 64 ticks fall into 60 frames");
 }
 
 #[test]
