@@ -54,7 +54,7 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let rules = scenario.setting.rules.clone();
     let (world, notes) = Spied::new((scenario.make)(), &rules.messages, Some(truth));
     let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
-    let local = scenario.local_index().map(|index| {
+    let local = scenario.local_index(plan.players).map(|index| {
         simulation.seat_player(scenario.setting.client.show);
         Machine::new(index, notes.clone(), &scenario.setting.rules)
     });

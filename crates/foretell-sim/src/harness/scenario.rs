@@ -327,9 +327,9 @@ impl<W: World> Scenario<W> {
         self.is_in_lab && players <= LAB_PLAYERS_MAX && !self.has_own_links() && !self.is_hosted
     }
 
-    /// Of which index the player is who sits at the server; `None` where nobody does.
-    pub(super) fn local_index(&self) -> Option<u8> {
-        self.is_hosted.then_some(self.players)
+    /// Of which index the player is who sits at the server, beside so many others; `None` where nobody does.
+    pub(super) fn local_index(&self, players: u8) -> Option<u8> {
+        self.is_hosted.then_some(players)
     }
 
     pub(super) fn has_own_links(&self) -> bool {

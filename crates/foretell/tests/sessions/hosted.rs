@@ -70,6 +70,31 @@ fn a_server_that_somebody_sits_at_renders_60_frames_per_second_whatever_its_tick
     assert_eq!(frames.iter().filter(|ticks| **ticks == 2).count(), 4 * 4, "as 64 ticks fall into 60 frames");
 }
 
+/// Finds fault with the state of a tick, whichever it is.
+struct Finds;
+
+impl Check<Masses> for Finds {
+    fn name(&self) -> &'static str {
+        "finds"
+    }
+
+    fn after_server(&mut self, seen: &ServerSeen<'_, Masses>) -> Result<(), String> {
+        let digest = seen.server.rows().digest();
+        if seen.server.tick() < Tick::new(200) { Ok(()) } else { Err(format!("it is {digest:x}")) }
+    }
+}
+
+#[test]
+fn a_hosted_failure_that_needs_fewer_players_prints_the_run_that_was_found() {
+    let found = |players| {
+        let scenario = masses().hosted().players(players).schedule("").check(|| Finds);
+        scenario.run(7).expect_err("the check complains")
+    };
+    let shrunk = found(3);
+    assert!(shrunk.test().contains(".players(1)"), "{shrunk}");
+    assert_eq!(shrunk.what(), found(1).what());
+}
+
 #[test]
 fn a_game_that_is_played_alone_is_a_host_without_anybody_else() {
     let seen = masses().hosted().players(0).faults(FaultMix::default()).seeds(0..5).expect("no check complains");
