@@ -333,7 +333,10 @@ impl<W: World> Again for ServerAgain<W> {
         stream_peer_call(&mut reader, &mut call, &mut peer)?;
         reader.finish()?;
         match call {
-            PeerCall::Join => self.server.try_join(peer).map(|_| ()).ok_or(Malformed::OutOfRange("join"))?,
+            PeerCall::Join => {
+                // Where there was no place left, there is none again.
+                let _ = self.server.try_join(peer);
+            }
             PeerCall::Leave => self.server.leave(peer),
             PeerCall::Disconnected => self.server.disconnected(peer),
             PeerCall::Release => self.server.release(peer),

@@ -226,6 +226,23 @@ fn a_recorded_session_of_a_game_with_fingerprints_runs_again_to_the_same() {
     assert_eq!(replay.stats, simulation.players[0].client.stats());
 }
 
+#[test]
+fn a_recorded_server_that_had_no_place_left_runs_again_to_its_end() {
+    let (tap, bytes) = recorder(None);
+    let config = ServerConfig { players_max: 1, ..ServerConfig::default() };
+    let mut server = Server::<Masses>::new(rules(), config, 3, Instant::ZERO);
+    server.set_tap(Box::new(tap));
+    assert_eq!([4, 5].map(|peer| server.try_join(PeerId(peer)).is_some()), [true, false]);
+    let mut world = Masses::default();
+    for tick in 0..200 {
+        server.update(Instant::from_micros(tick * 15_625), &mut world, &mut Outbox::new());
+    }
+    drop(server);
+    let replay = replay_server(&bytes.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.ending == Ending::Dropped, "{:?}", replay.agreement);
+    assert_eq!((replay.agreement.digests, replay.players.len()), (4, 1));
+}
+
 /// Both recordings of a short session.
 static SHORT: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| session(6, Some(None)).2);
 
