@@ -40,6 +40,7 @@ fn the_file_has_these_keys_and_all_of_them_are_numbers() {
         "bytes_per_client_per_s",
         "client_us_per_tick",
         "clients",
+        "clients_in_play",
         "entities",
         "joiner_complete_ms",
         "joiner_plays_ms",
@@ -116,6 +117,19 @@ fn what_is_not_over_in_time_is_null() {
     let figures = figures("late.json", "--entities 2000 --moving 0 --budget 1000");
     assert_eq!(figures["joiner_complete_ms"], Value::Null);
     assert!(number(&figures, "joiner_plays_ms") < 500.0);
+}
+
+#[test]
+fn where_no_client_has_come_into_play_there_are_no_ages_and_it_is_said() {
+    let figures = figures("nobody.json", "--entities 30 --moving 10 --loss 1");
+    for key in ["shown_age_ms_p50", "shown_age_ms_p99", "shown_age_ms_max", "nearest_20_age_ms_max"] {
+        assert_eq!(figures[key], Value::Null, "{key}");
+    }
+    assert_eq!((&figures["clients"], &figures["clients_in_play"]), (&Value::from(2), &Value::from(0)));
+    let output =
+        bench(&["crowd", "--entities", "30", "--moving", "10", "--clients", "2", "--seconds", "1", "--loss", "1"]);
+    let table = String::from_utf8(output.stdout).expect("text");
+    assert!(table.contains("2 clients, 0 of them in play") && table.contains("nobody plays"), "{table}");
 }
 
 #[test]

@@ -31,8 +31,8 @@ struct Seen {
 pub struct Ages {
     /// How many were so many ticks old.
     by_ticks: Vec<u64>,
-    /// The oldest of those that were nearest, in ticks.
-    nearest_max: u32,
+    /// The oldest of those that were nearest, in ticks; `None` where nothing was looked at.
+    nearest_max: Option<u32>,
     /// The newest state.
     truth: BTreeMap<RowKey, Truth>,
     seen: Vec<Seen>,
@@ -55,11 +55,12 @@ impl Ages {
     }
 
     /// Looks at what a client has, after the state was [noted](Ages::note). What has not changed since the state in which it
-    /// was told is not old at all; what was never told is as old as the session.
-    pub fn look(&mut self, client: &Client<TimedCrowd>, now: Tick) {
+    /// was told is not old at all; what was never told is as old as the session. `false` where the client has nothing of its
+    /// own yet: then there is nothing to look at.
+    pub fn look(&mut self, client: &Client<TimedCrowd>, now: Tick) -> bool {
         let Ages { by_ticks, nearest_max, truth, seen, .. } = self;
         let own = truth.values().find(|one| Some(one.owner) == client.player());
-        let Some(Truth { owner: player, body: from, .. }) = own.copied() else { return };
+        let Some(Truth { owner: player, body: from, .. }) = own.copied() else { return false };
         seen.clear();
         for (key, one) in truth.iter().filter(|(_, one)| one.owner != player) {
             let age = match client.told_in(*key) {
@@ -76,11 +77,12 @@ impl Ages {
             seen.select_nth_unstable_by(NEAREST, |a, b| a.distance.total_cmp(&b.distance));
         }
         let nearest = seen.iter().take(NEAREST).map(|seen| seen.age).max();
-        *nearest_max = (*nearest_max).max(nearest.unwrap_or(0));
+        *nearest_max = (*nearest_max).max(nearest);
+        true
     }
 
-    /// The age that this share of all does not exceed, in ms; 1 for the oldest. 0 where nothing was looked at.
-    pub fn quantile_ms(&self, share: f64) -> f64 {
+    /// The age that this share of all does not exceed, in ms; 1 for the oldest. `None` where nothing was looked at.
+    pub fn quantile_ms(&self, share: f64) -> Option<f64> {
         let all: u64 = self.by_ticks.iter().sum();
         let wanted = share * all as f64;
         let mut within = 0;
@@ -88,12 +90,12 @@ impl Ages {
             within += count;
             within > 0 && within as f64 >= wanted
         });
-        millis(found.unwrap_or(0))
+        found.map(millis)
     }
 
-    /// The oldest of those that were among the nearest twenty, in ms.
-    pub fn nearest_max_ms(&self) -> f64 {
-        millis(self.nearest_max as usize)
+    /// The oldest of those that were among the nearest twenty, in ms. `None` where nothing was looked at.
+    pub fn nearest_max_ms(&self) -> Option<f64> {
+        self.nearest_max.map(|ticks| millis(ticks as usize))
     }
 }
 
@@ -108,11 +110,11 @@ mod tests {
     #[test]
     fn a_quantile_is_the_least_age_that_so_many_do_not_exceed() {
         let ages = Ages { by_ticks: vec![0, 0, 0, 50, 49, 0, 1], ..Ages::default() };
-        let ticks = |share| ages.quantile_ms(share) * 60.0 / 1_000.0;
+        let ticks = |share| ages.quantile_ms(share).expect("some") * 60.0 / 1_000.0;
         let expected = [(0.0, 3.0), (0.5, 3.0), (0.51, 4.0), (0.99, 4.0), (0.995, 6.0), (1.0, 6.0)];
         for (share, ticks_expected) in expected {
             assert!((ticks(share) - ticks_expected).abs() < 1e-9, "{share}: {}", ticks(share));
         }
-        assert!(Ages::default().quantile_ms(0.5) < f64::EPSILON);
+        assert_eq!(Ages::default().quantile_ms(0.5), None);
     }
 }

@@ -10,8 +10,10 @@ pub struct Figures {
     pub entities: u16,
     /// How many of them move.
     pub moving: u16,
-    /// How many clients play.
+    /// How many clients say hello.
     pub clients: u16,
+    /// How many of them had come into play by the end of what was measured.
+    pub clients_in_play: u16,
     /// The round trip.
     pub rtt_ms: u32,
     /// The share of datagrams that is lost on each way.
@@ -33,14 +35,14 @@ pub struct Figures {
     /// The same per tick, over how many entities changed in it; 0 where nothing moves.
     pub bytes_per_changed_entity: f64,
     /// How old what clients have of the entities of others is: the median over entities, clients and ticks. What rests is not
-    /// old.
-    pub shown_age_ms_p50: f64,
+    /// old. `None`, as the three below, where no client had come into play.
+    pub shown_age_ms_p50: Option<f64>,
     /// Their 99th percentile.
-    pub shown_age_ms_p99: f64,
+    pub shown_age_ms_p99: Option<f64>,
     /// The oldest.
-    pub shown_age_ms_max: f64,
+    pub shown_age_ms_max: Option<f64>,
     /// The oldest of the twenty that were nearest to a client's own entity.
-    pub nearest_20_age_ms_max: f64,
+    pub nearest_20_age_ms_max: Option<f64>,
     /// How long after their first hello one who comes late plays, with their own entity predicted; `None` where it was not in
     /// time.
     pub joiner_plays_ms: Option<f64>,

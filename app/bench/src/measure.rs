@@ -32,6 +32,8 @@ pub fn measure(options: &CrowdOptions) -> Figures {
 #[derive(Default)]
 struct Steady {
     ages: Ages,
+    /// How many clients have come into play.
+    in_play: u16,
     ticks: u32,
     /// How many entities have changed, over all ticks.
     changed: usize,
@@ -42,9 +44,8 @@ impl Steady {
         session.tick();
         self.ticks += 1;
         self.changed += self.ages.note(&session.server);
-        for player in &session.players {
-            self.ages.look(&player.client, session.server.tick());
-        }
+        let looked = session.players.iter().map(|player| self.ages.look(&player.client, session.server.tick()));
+        self.in_play = looked.map(u16::from).sum();
     }
 
     /// Without those of one who comes late.
@@ -57,6 +58,7 @@ impl Steady {
             entities,
             moving,
             clients,
+            clients_in_play: self.in_play,
             rtt_ms,
             loss,
             budget,
