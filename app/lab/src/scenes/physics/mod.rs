@@ -18,7 +18,7 @@ use foretell::session::client::{Predict, Show};
 use foretell::{ClientConfig, Interest, PeerId, Rules, SendRate, ServerConfig, TickRate};
 use foretell_arena::Game;
 use foretell_pile::Pile;
-use foretell_sim::harness::{HostOptions, Leaving, PlayerOptions, Simulation};
+use foretell_sim::harness::{HostOptions, PlayerOptions, Simulation};
 use screen::{PileScreen, ScreenText};
 
 /// What one frame simulates again at most; the rest waits for the next frames.
@@ -113,7 +113,9 @@ impl PileSession {
         match (self.driver.second, settings.second_player()) {
             (None, true) => self.driver.second = Some(self.add_player(settings)),
             (Some(machine), false) => {
-                self.simulation.remove_player(machine, Leaving::Silently);
+                // The last that has come: there are two at most.
+                self.simulation.players.truncate(machine);
+                self.driver.screens.truncate(machine);
                 self.simulation.server.server.leave(PeerId(machine as u64));
                 self.driver.second = None;
             }

@@ -172,6 +172,18 @@ fn the_second_player_comes_and_goes_and_a_change_of_the_field_begins_anew() {
 }
 
 #[test]
+fn a_second_player_who_has_gone_leaves_nothing_behind() {
+    let mut physics = Physics::new(1);
+    for frame in 0..40 {
+        let second = f64::from(frame / 10 % 2);
+        physics.frame(frame, 0, &settings(&[(Key::Field, 0.0), (Key::Second, second)]));
+        let session = physics.session.as_ref().expect("it runs");
+        let there = if second > 0.0 { 2 } else { 1 };
+        assert_eq!((session.simulation.players.len(), session.driver.screens.len()), (there, there), "frame {frame}");
+    }
+}
+
+#[test]
 fn a_second_person_plays_from_their_first_key_on_over_their_own_link() {
     let settings = settings(&[(Key::Latency, 75.0), (Key::Second, 1.0)]);
     let run = |second: &dyn Fn(u32) -> Option<u8>| {
