@@ -78,7 +78,10 @@ fn sentence(error: &clap::Error) -> String {
     let first = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let command = Cli::command();
+            // Of the command that was named before it, as clap names it in the usage.
+            let (program, usage) = (Cli::command(), text.split("Usage: ").nth(1).unwrap_or_default());
+            let words = usage.split_whitespace();
+            let command = words.fold(&program, |above, word| above.find_subcommand(word).unwrap_or(above));
             let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
             format!("{first}; accepted are {}", names.join(", "))
         }
@@ -107,6 +110,15 @@ mod tests {
         ] {
             let complaint = complaint(arguments);
             assert!(complaint.contains(accepted) && complaint.lines().count() == 1, "{arguments:?}: {complaint}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_after_a_command_is_answered_with_what_that_command_accepts() {
+        for unknown in ["crwd", "xyz"] {
+            let complaint = complaint(&["bench", unknown]);
+            let expected = format!("error: unrecognized subcommand '{unknown}'; accepted are crowd");
+            assert_eq!(complaint, expected);
         }
     }
 
