@@ -6,11 +6,11 @@ use core::ops::Range;
 use foretell::session::client::ClientStats;
 use foretell::{ClientConfig, ClientState, SendRate};
 use foretell_arena::{Buttons, Game};
-use foretell_net::{Account, JoinConfig, PathFacts, Player, Token, UnixTime};
+use foretell_net::{Account, ConnectError, JoinConfig, PathFacts, Player, Refused, Token, UnixTime};
 use foretell_plan::bots::scripted;
 use foretell_sim::netsim::Pcg32;
 use std::time::{Duration, Instant};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// What a bot has figures while it was measured.
 pub struct BotFigures {
@@ -26,6 +26,9 @@ pub struct BotFigures {
 
 /// A frame of a screen with 60 Hz.
 const FRAME: Duration = Duration::from_micros(16_667);
+
+/// After so long a bot asks again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A minute, over and over.
 const SCRIPT_TICKS: u32 = 3600;
@@ -44,14 +47,27 @@ pub struct Orders {
     pub measured: Range<Instant>,
 }
 
-/// Joins, plays, and leaves when it has been measured.
-pub async fn play<G: Game>(orders: Orders) -> Result<BotFigures> {
+/// Joins. A server takes only so many at once: where it is busy the bot asks again until it is to be measured.
+async fn join<G: Game>(orders: &Orders) -> Result<Player<G>, ConnectError> {
     let Orders { url, crowd, number, send_rate, measured } = orders;
     let account = Account::new(&format!("bot {crowd:08x} {number}")).expect("a short name");
-    let token = Token::insecure(&account, UnixTime::now());
-    let client = ClientConfig { send_rate, ..G::client() };
+    let client = ClientConfig { send_rate: *send_rate, ..G::client() };
     let config = JoinConfig { client, ..JoinConfig::new(G::rules()) };
-    let mut player: Player<G> = foretell_net::connect(&url, token, config).await.context("not admitted")?;
+    loop {
+        let token = Token::insecure(&account, UnixTime::now());
+        let tried = foretell_net::connect(url, token, config.clone()).await;
+        let is_busy = matches!(tried, Err(ConnectError::Refused(Refused::Busy)));
+        if !is_busy || Instant::now() + PAUSE >= measured.start {
+            return tried;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Joins, plays, and leaves when it has been measured.
+pub async fn play<G: Game>(orders: Orders) -> Result<BotFigures> {
+    let mut player: Player<G> = join(&orders).await.context("not admitted")?;
+    let Orders { number, measured, .. } = orders;
     let script = scripted(u32::from(G::rules().tick_rate.get()), SCRIPT_TICKS, Pcg32::new(0, number.into()));
     let mut world = G::default();
     let mut frames = interval(FRAME);

@@ -24,7 +24,8 @@ pub struct BotsArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
     /// The address that `foretell serve --insecure` prints. For more than 16 bots the server needs
-    /// `--set limits.per_address_max=1000`, for more than 64 `--set session.players_max=1000` as well; a pile takes 16.
+    /// `--set limits.per_address_max=1000`, for more than 64 `--set session.players_max=1000` as well; a pile takes 12, and
+    /// 16 with `--set limits.joins_per_second=4`.
     url: String,
     /// What the server plays.
     #[arg(long, value_enum, default_value_t)]
