@@ -69,6 +69,17 @@ fn design_is_short_enough_to_be_read_twice() {
 }
 
 #[test]
+fn the_protocol_is_described_in_the_version_that_the_code_speaks() {
+    let code = read("crates/foretell/src/session/datagram.rs");
+    let constant = code.split("PROTOCOL_VERSION: u8 = ").nth(1).expect("it stands there");
+    let version = constant.split(';').next().expect("a number");
+    let document = read("PROTOCOL.md");
+    for said in [format!("\nVersion {version}. "), format!("\n| version | {version}. ")] {
+        assert!(document.contains(&said), "{said:?}");
+    }
+}
+
+#[test]
 fn every_link_between_documents_leads_to_a_file() {
     for document in documents() {
         let folder = root().join(&document).parent().expect("a folder").to_owned();

@@ -5,10 +5,11 @@ use super::{Instant, Offset};
 /// Instants of two threads may be this far out of order; beyond it the clock was set back.
 const OUT_OF_ORDER_MICROS: i64 = 100_000;
 
-/// The caller's clock without the steps back that it makes. Lives as long as the endpoint.
+/// The caller's clock without the steps back that it makes. Updates alone move it: what comes bears stamps of its own, and those of
+/// several connections are in no order. Lives as long as the endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MonotonicClock {
-    /// The newest that the caller's clock has shown.
+    /// The newest that the caller's clock has shown in an update.
     last: Instant,
     /// How far it was set back altogether.
     back: Offset,

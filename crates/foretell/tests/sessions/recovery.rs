@@ -125,6 +125,41 @@ fn when_the_clock_of_the_server_stood_still_as_well_a_client_plays_soon_and_simu
 }
 
 #[test]
+fn where_one_clock_stood_still_for_more_than_half_of_all_short_ticks_the_session_goes_on_with_the_ticks_of_the_server()
+{
+    for sleeper in ["server", "client"] {
+        let mut simulation = by_clock();
+        simulation.server.server.config_mut().keep_lost = Duration::from_secs(1200);
+        let mut keys = Keys::default();
+        seconds(&mut simulation, 450, &mut keys);
+        let (now, stood) = (simulation.now(), Duration::from_secs(600));
+        let set_loss = |simulation: &mut Simulation<Masses>, loss: f64| {
+            let host = &mut simulation.players[0];
+            (host.up_conditions.loss, host.down_conditions.loss) = (Loss::Uniform(loss), Loss::Uniform(loss));
+        };
+        let clock = |simulation: &mut Simulation<Masses>, change: &dyn Fn(&mut HostClock)| {
+            let is_server = sleeper == "server";
+            change(if is_server { simulation.server.host.clock_mut() } else { simulation.players[0].host.clock_mut() });
+        };
+        set_loss(&mut simulation, 1.0);
+        clock(&mut simulation, &|clock| clock.stall(now, stood + Duration::from_millis(1)));
+        seconds(&mut simulation, 600, &mut keys);
+        set_loss(&mut simulation, 0.0);
+        let now = simulation.now();
+        clock(&mut simulation, &|clock| clock.step(now, Offset::from_micros(-600_000_000)));
+        seconds(&mut simulation, 14, &mut keys);
+        assert_steady(&mut simulation, &mut keys);
+        let (client, server) = (&simulation.players[0].client, &simulation.server.server);
+        let ahead = i64::from(client.tick().get()) - i64::from(server.tick().get());
+        assert!((0..20).contains(&ahead), "{sleeper}: {ahead} ticks ahead");
+        assert_eq!(client.player(), Some(PlayerId::new(1)), "{sleeper}");
+        let (rows, predicted) = (server.rows(), &simulation.players[0].world);
+        let entity = rows.iter().next().expect("a body").key().entity;
+        assert!(predicted.bodies.get(entity).is_some(), "{sleeper}: {entity:?}");
+    }
+}
+
+#[test]
 fn a_way_up_that_is_dead_does_not_drive_the_clock_away() {
     for (hole, rate) in [(2, EveryTick), (10, EveryTick), (60, Hz(20)), (600, Hz(20))] {
         let mut simulation = told(rate);

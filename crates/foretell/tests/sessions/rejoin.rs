@@ -626,3 +626,32 @@ fn a_timeout_of_nothing_counts_as_a_second_and_loses_nobody_who_plays() {
     net.run(2.0);
     assert!(matches!(net.events[..], [ServerEvent::Lost(_), ServerEvent::Rejoined(_)]), "{:?}", net.events);
 }
+
+#[test]
+fn a_program_that_was_started_again_is_told_of_no_input_as_substituted_from_before_it_played() {
+    let mut net = Net::new(ServerConfig::default());
+    net.start(1, 100);
+    net.run(4.0);
+    net.programs.clear();
+    net.run(20.0);
+    let again = net.start(1, 100);
+    net.run(3.0);
+    assert_eq!(net.programs[again].client.player(), Some(player(1)));
+    assert_eq!(net.programs[again].client.stats().inputs.substituted, 0);
+}
+
+#[test]
+fn who_is_back_after_more_datagrams_than_half_of_their_numbers_is_heard_at_once() {
+    let mut net = Net::new(ServerConfig { keep_lost: Duration::from_secs(1200), ..ServerConfig::default() });
+    let only = net.start(1, 100);
+    net.run(4.0);
+    net.cut(only, 540.0);
+    net.run(2.0);
+    assert_eq!(net.programs[only].client.player(), Some(player(1)));
+    // What the server names is measured: on a longer way a longer round trip.
+    net.delay = 9;
+    net.run(4.0);
+    let rtt = net.programs[only].client.stats().network.rtt.as_millis();
+    assert!(rtt > 200, "{rtt} ms");
+    net.assert_steady();
+}

@@ -7,8 +7,8 @@ use foretell::session::Refusal;
 use foretell::session::client::{Causes, Corrected, PoseSource, Redundancy};
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
-    Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, Rules, SendRate, ServerConfig, ServerFrame, Tick,
-    TickRate, Views, World,
+    Client, ClientConfig, ClientState, Frame, GapPolicy, Instant, PlayerId, Rules, SendRate, ServerConfig, ServerFrame,
+    Tick, TickRate, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::{Bottleneck, Conditions, HostClock, Loss, Reordering, SplitMix64};
@@ -173,6 +173,25 @@ fn clients_at_5_and_240_frames_per_second_and_with_clocks_off_by_a_percent_conve
 }
 
 #[test]
+fn a_client_that_is_updated_once_a_second_keeps_its_place_and_its_inputs_count() {
+    let mut simulation = session(64, 9);
+    simulation.add_player(player(conditions(60), HostOptions::at(60)));
+    let mut play = Play::new(9);
+    run(&mut simulation, 3.0, &mut play);
+    let applied = |simulation: &Simulation<Masses>| {
+        let server = &simulation.server.server;
+        assert!(!server.is_lost(PlayerId::new(1)));
+        server.stats(PlayerId::new(1)).expect("in the session").inputs.applied
+    };
+    let (now, before) = (simulation.now(), applied(&simulation));
+    simulation.players[0].host.set_frames_per_second(now, 1);
+    run(&mut simulation, 30.0, &mut play);
+    let applied = applied(&simulation) - before;
+    assert!(applied >= 25, "{applied} inputs in 30 updates");
+    assert_eq!(simulation.players[0].client.state(simulation.now()), ClientState::Playing);
+}
+
+#[test]
 fn a_push_is_corrected_at_every_round_trip_up_to_a_second_and_beyond_the_horizon() {
     for rtt_ms in (0..=1000).step_by(50).chain([2400, 4000]) {
         let mut simulation = session(16, rtt_ms);
@@ -278,7 +297,7 @@ fn the_client_learns_which_ticks_the_server_substituted_and_why_it_was_corrected
     for (_, correction) in &play.corrections {
         assert!(correction.causes.contains(Causes::OWN_INPUT), "{correction:?}");
     }
-    // It hears of all of them but the newest; of those before its first input too.
+    // It hears of all of them but the newest.
     let heard = client.stats().inputs.substituted;
     assert!(heard + 20 > served.inputs.missed && heard < served.inputs.missed + 40, "{heard} of {served:?}");
 }

@@ -232,13 +232,13 @@ impl<W: World> ClientSession<W> {
         let compared = self.local.prediction.reconciler.compared();
         let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
         let Some(tick) = newest.filter(|tick| *tick > compared) else { return };
-        let until = self.link.pacing.at().tick().next();
-        let fits = self.link.fits(tick, until, settings.config.limits(settings.rules.tick_rate));
+        let running = self.link.pacing.at().tick();
+        let fits = self.link.fits(tick, running.next(), settings.config.limits(settings.rules.tick_rate));
         if fits || waited >= CLOCK_TRUSTED {
             self.local.capture(self.moment(now, settings));
-            let until = if fits { until } else { self.link.place_anew(tick) };
-            let from = Restart { tick, until, cursor: None };
-            self.local.restart(self.moment(now, settings), world, from, log);
+            // The tick that runs is left to be simulated as a new one: its input is asked for, and sent.
+            let until = if fits { running.max(tick) } else { self.link.place_anew(tick) };
+            self.local.restart(self.moment(now, settings), world, Restart { tick, until, cursor: None }, log);
             self.resyncing = None;
         }
     }

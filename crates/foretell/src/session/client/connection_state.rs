@@ -18,7 +18,7 @@ use crate::session::messages::MessagesDatagram;
 use crate::session::refusal_message::Refused;
 use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId, Refusal, Rules};
-use crate::time::{Instant, TickTime};
+use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, BitWriter, Malformed};
 use crate::world::{Reason, World};
 use alloc::boxed::Box;
@@ -176,6 +176,7 @@ impl<W: World> ConnectionState<W> {
         {
             handshake.resumes = true;
             session.link.datagrams.note_offer(welcome.ticket);
+            session.link.tick_unwrap.note(Tick::new(welcome.tick), now);
         }
     }
 
@@ -282,9 +283,10 @@ impl<W: World> ConnectionState<W> {
     fn join(&mut self, now: Instant, settings: &GameSettings, game: &mut Game<'_, W>, log: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
-        if let (true, None, Some(request), Some(session)) =
-            (is_lost, &self.handshake, self.origin.request(), self.session())
+        if let (true, None, Some(request), Phase::Playing(session)) =
+            (is_lost, &self.handshake, self.origin.request(), &mut self.phase)
         {
+            session.link.tick_unwrap.note_asked();
             let ticket = Some(session.link.datagrams.ticket);
             self.handshake = Some(Box::new(Handshake::new::<W::Input>(&settings.rules, request, ticket)));
         }

@@ -150,8 +150,8 @@ impl<W: World> Server<W> {
         self.pipeline.change_roster(|roster| roster.identify(peer, account));
     }
 
-    /// The transport has heard the player of a peer say good-bye: they have left for good, and the world hears of it at its next
-    /// step. A client that says hello with the same nonce is refused.
+    /// The transport has heard the player of a peer say good-bye, be it after the connection was [lost](Server::disconnected): they
+    /// have left for good, and the world hears of it at its next step. A client that says hello with the same nonce is refused.
     pub fn leave(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Leave, peer);
         self.pipeline.change_roster(|roster| roster.expel(peer, Departure::GoodBye(Reason::EMPTY)));
@@ -167,7 +167,8 @@ impl<W: World> Server<W> {
     }
 
     /// Keeps the place of a peer no longer, as when [`keep_lost`](ServerConfig::keep_lost) is over: the world hears at
-    /// its next step that the player has left. A client that says hello with the same nonce comes back as another player.
+    /// its next step that the player has left, also where the connection was [lost](Server::disconnected) before. A client that says
+    /// hello with the same nonce comes back as another player.
     pub fn release(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Release, peer);
         self.pipeline.change_roster(|roster| roster.expel(peer, Departure::Lost));

@@ -133,6 +133,12 @@ impl<I: Copy + Default> Peer<I> {
         self.messages.note_lost();
     }
 
+    /// The player is back in their place with inputs alone.
+    pub fn note_returned(&mut self) {
+        self.acks.forget_newest();
+        self.arrivals.forget();
+    }
+
     /// The ticks before `first` will never be simulated.
     pub fn skip_to(&mut self, first: Tick) {
         if self.spectates() {

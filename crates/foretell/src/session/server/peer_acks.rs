@@ -41,6 +41,11 @@ impl PeerAcks {
         is_newer
     }
 
+    /// Whoever was lost is back: however many of their datagrams were not heard, the next one is the newest.
+    pub fn forget_newest(&mut self) {
+        self.newest = None;
+    }
+
     /// The newest datagram under the ticket.
     pub fn newest(&self) -> Option<Heard> {
         self.newest

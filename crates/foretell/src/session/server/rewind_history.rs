@@ -283,18 +283,18 @@ impl TellingTimes {
     }
 
     /// How long the row has its turn already: turns begin where tick and number together come to a multiple.
-    fn into_turn(&self, tick: Tick) -> u32 {
+    fn ticks_into_turn(&self, tick: Tick) -> u32 {
         (tick.get() % self.turn + self.slot % self.turn) % self.turn
     }
 
     /// The last state up to this one in which the row is told.
     fn told_by(&self, tick: Tick) -> Tick {
         let sent = self.sent_by(tick);
-        self.sent_from(sent.back(self.into_turn(sent)).unwrap_or_default())
+        self.sent_from(sent.back(self.ticks_into_turn(sent)).unwrap_or_default())
     }
 
     fn after(&self, state: Tick) -> Tick {
-        self.sent_from(state + (self.turn - self.into_turn(state)))
+        self.sent_from(state + (self.turn - self.ticks_into_turn(state)))
     }
 
     fn before(&self, state: Tick) -> Option<Tick> {

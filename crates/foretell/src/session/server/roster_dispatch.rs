@@ -57,7 +57,7 @@ impl<I: Input> RosterDispatch<'_, I> {
                     Some(ServerEvent::Lost(player))
                 }
                 RosterChange::Returned(player) => {
-                    self.change_peer(player, |peer| peer.arrivals.forget());
+                    self.change_peer(player, Peer::note_returned);
                     Some(ServerEvent::Rejoined(player))
                 }
                 RosterChange::Left { player, mut peer, was_lost, why } => {

@@ -24,6 +24,11 @@ impl TickSchedule {
         self.monotonic.note(now)
     }
 
+    /// The same of an instant at which something has come.
+    pub fn steady(&self, now: Instant) -> Instant {
+        self.monotonic.at(now)
+    }
+
     /// Goes on to `now`.
     pub fn advance(&mut self, now: Instant) {
         self.clock.advance(now);
@@ -34,9 +39,9 @@ impl TickSchedule {
         self.next
     }
 
-    /// The next tick, if it has begun.
+    /// The next tick, if it has begun. The last one that has a number never is.
     pub fn due(&self) -> Option<Tick> {
-        (self.next <= self.clock.at().tick()).then_some(self.next)
+        (self.next <= self.clock.at().tick() && self.next < self.next.next()).then_some(self.next)
     }
 
     /// The next tick was stepped.
@@ -64,7 +69,7 @@ impl TickSchedule {
 
     /// The same of an instant on the caller's clock, which is only looked at.
     pub fn on_callers(&self, now: Instant) -> TickTime {
-        self.at(self.monotonic.at(now))
+        self.at(self.steady(now))
     }
 
     /// How long after the start of `tick` something has come at `now`.
@@ -114,5 +119,16 @@ mod tests {
         assert_eq!((schedule.skip_behind(), schedule.next()), (12, Tick::new(13)));
         assert_eq!(schedule.lateness(Tick::new(13), later), Offset::from_micros(70_000));
         assert_eq!(schedule.next_update(), later);
+    }
+
+    #[test]
+    fn at_the_last_tick_that_has_a_number_nothing_is_due_any_more() {
+        let last = Tick::new(u32::MAX);
+        let clock = TickClock::new(TickRate::hz(100), TickTime::start_of(last), Instant::ZERO);
+        let next = Tick::new(u32::MAX - 1);
+        let mut schedule = TickSchedule { monotonic: MonotonicClock::new(Instant::ZERO), clock, next };
+        assert_eq!(schedule.due(), Some(next));
+        schedule.finish_tick();
+        assert_eq!((schedule.next(), schedule.due()), (last, None));
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct Link {
     pub pacing: Pacing,
     pub inputs: InputSchedule,
     pub step_messages: OutgoingStepMessages,
-    tick_unwrap: TickUnwrap,
+    pub tick_unwrap: TickUnwrap,
     /// When the last update was, and how long after the one before.
     updated: Instant,
     apart: Duration,

@@ -7,7 +7,8 @@ use core::time::Duration;
 /// clocks that differ.
 const AHEAD_MAX: u32 = 1024;
 /// But when so many in a row say that the server is further ahead, over so long, it is: what came all at once may be
-/// copies of one mistake.
+/// copies of one mistake. Not while the server is asked for the place again: one whose clock stood still for more than half of all
+/// short ticks seems to be ahead as well.
 const STRAYS_BELIEVED: u32 = 4;
 const STRAYS_SPAN: Duration = Duration::from_millis(100);
 /// As long as each is of a tick at most so much newer than the one before.
@@ -21,11 +22,13 @@ pub(crate) struct TickUnwrap {
     at: Instant,
     /// The last tick that was too far ahead, how many in a row, and when the first of them came.
     stray: Option<(Tick, u32, Instant)>,
+    /// Whether the server is asked, and what is too far ahead is not believed before it answers.
+    is_asked: bool,
 }
 
 impl TickUnwrap {
     pub(crate) fn new(tick: Tick, at: Instant) -> TickUnwrap {
-        TickUnwrap { tick, at, stray: None }
+        TickUnwrap { tick, at, stray: None, is_asked: false }
     }
 
     /// Whether the server may have come to `tick` by now.
@@ -37,9 +40,14 @@ impl TickUnwrap {
         self.tick + rate.ticks_in(now.since(self.at))
     }
 
-    /// The snapshot of `tick`, which came at `at`, was compared or adopted.
+    /// The snapshot of `tick`, which came at `at`, was compared or adopted; or a welcome has told the whole tick.
     pub(crate) fn note(&mut self, tick: Tick, at: Instant) {
-        (self.tick, self.at, self.stray) = (tick, at, None);
+        *self = TickUnwrap::new(tick, at);
+    }
+
+    /// The server is asked for the place again: its welcome tells the whole tick.
+    pub(crate) fn note_asked(&mut self) {
+        self.is_asked = true;
     }
 
     /// The tick of a snapshot that comes now; `None` where it can't be true. However long the server was silent, its clock
@@ -53,7 +61,7 @@ impl TickUnwrap {
         let (so_far, first) =
             self.stray.filter(|(last, ..)| follows(*last)).map_or((0, now), |(_, count, first)| (count, first));
         self.stray = Some((tick, so_far + 1, first));
-        if so_far + 1 < STRAYS_BELIEVED || now.since(first) < STRAYS_SPAN {
+        if self.is_asked || so_far + 1 < STRAYS_BELIEVED || now.since(first) < STRAYS_SPAN {
             return None;
         }
         self.note(tick, now);

@@ -15,6 +15,7 @@ const NAMED_MAX: usize = NAMED_TICKS_BACK as usize;
 pub(crate) struct MissedInputs {
     /// Own ticks that the server substituted, ascending; none older than the last comparison, and of too many the newest.
     substituted: VecDeque<Tick>,
+    /// The newest of them so far, or the last tick before those that this client plays.
     newest_substituted: Option<Tick>,
     /// From which tick on inputs may be late because the own clock was set or stood still, and up to which one that came in
     /// time; the last time.
@@ -24,6 +25,11 @@ pub(crate) struct MissedInputs {
 impl MissedInputs {
     pub(crate) fn new() -> MissedInputs {
         MissedInputs { substituted: VecDeque::with_capacity(64), newest_substituted: None, off_clock: None }
+    }
+
+    /// The client plays from `first` on: who had the place before has missed what is older.
+    pub(crate) fn begin(&mut self, first: Tick) {
+        self.newest_substituted = first.back(1);
     }
 
     pub(crate) fn kept(&self) -> usize {

@@ -81,6 +81,7 @@ impl<W: World> Prediction<W> {
     /// either, and uses the neutral one as the client does.
     pub(crate) fn start(&mut self, world: &mut W, tick: Tick, full: &Rows, until: Tick) {
         self.timeline.restart(world, tick, full, until);
+        self.reconciler.causes.missed_inputs.begin(until);
         self.reconciler.causes.begin(tick, until);
         self.note_derived(tick);
         self.effects.begin(tick);

@@ -57,8 +57,16 @@ impl<P> Members<P> {
         self.find(*self.addresses.get(&address)?)
     }
 
+    /// The same; where nobody does, of who was lost there last.
+    pub(super) fn find_last_address(&self, address: PeerId) -> Option<usize> {
+        let place = |at: &usize| &self.all[*at].place;
+        let lost_there = |at: &usize| place(at).is_lost() && place(at).address() == Some(address);
+        let lost_last = || (0..self.all.len()).filter(lost_there).max_by_key(|at| place(at).lost);
+        self.find_address(address).or_else(lost_last)
+    }
+
     /// Whether a player plays over a connection, now.
-    pub(super) fn plays_over(&self, player: PlayerId, address: PeerId) -> bool {
+    fn plays_over(&self, player: PlayerId, address: PeerId) -> bool {
         self.addresses.get(&address) == Some(&player)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::session::datagram::DatagramKind;
 use crate::session::refusal_message::Refused;
-use crate::session::{Outbox, PeerId, Refusal};
+use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::wire::BitWriter;
 use crate::world::Reason;
 use alloc::collections::VecDeque;
@@ -87,9 +87,11 @@ impl PendingRefusals {
         true
     }
 
-    /// Whoever has this nonce has had their place.
-    pub(super) fn note_gone(&mut self, nonce: u64) {
-        push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None, removed_at: None });
+    /// Whoever has this nonce has left; who has said so, or somebody else has come in their stead, has had their place.
+    pub(super) fn note_left(&mut self, nonce: Option<u64>, why: Departure) {
+        if let (Some(nonce), Departure::GoodBye(_) | Departure::Replaced) = (nonce, why) {
+            push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None, removed_at: None });
+        }
     }
 
     /// Whoever has this nonce has not come into play.

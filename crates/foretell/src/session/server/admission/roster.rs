@@ -166,12 +166,9 @@ impl<P> Roster<P> {
         }
     }
 
-    /// A player leaves. Unless they are only lost, their nonce is refused from now on.
+    /// The player of a connection leaves, also one whose connection is broken.
     pub(crate) fn expel(&mut self, address: PeerId, why: Departure) {
-        let Some(at) = self.members.find_address(address) else { return };
-        if let (Some(nonce), true) = (self.members()[at].place.nonce, why != Departure::Lost) {
-            self.refusals.note_gone(nonce);
-        }
+        let Some(at) = self.members.find_last_address(address) else { return };
         self.remove(at, why);
     }
 
@@ -262,7 +259,7 @@ impl<P> Roster<P> {
         good_bye.stream(&mut reader)?;
         reader.finish()?;
         let GoodBye { ticket, player, reason } = good_bye;
-        let named = self.members.find_address(address).map(|at| &self.members()[at]);
+        let named = self.members.find_last_address(address).map(|at| &self.members()[at]);
         if named.is_some_and(|named| named.place.ticket() == ticket && named.player.get() == player) {
             self.expel(address, Departure::GoodBye(reason));
         }
@@ -287,6 +284,7 @@ impl<P> Roster<P> {
     /// The world never hears of who has not joined.
     fn remove(&mut self, at: usize, why: Departure) {
         let Member { player, place, peer } = self.members.remove(at);
+        self.refusals.note_left(place.nonce, why);
         if place.has_joined() {
             self.join_leave_log.note_left(Leaver { player, why });
             self.changes.push_back(RosterChange::Left { player, peer: peer.into(), was_lost: place.is_lost(), why });
@@ -354,7 +352,9 @@ impl<P> Roster<P> {
         if let Some(why) = room.closed {
             return self.refuse(address, Refused::new(hello.nonce, why));
         }
-        self.expel(address, Departure::Replaced);
+        if let Some(at) = self.members.find_address(address) {
+            self.remove(at, Departure::Replaced);
+        }
         let ticket = self.numbers.new_ticket();
         let mut place = Place::new(Some(address), Some(hello.nonce), ticket, self.clock.awake()).seated(hello.seat);
         place.greet(address, hello, || ticket);
@@ -382,9 +382,9 @@ impl<P> Roster<P> {
 
     /// The place of a player moves to another connection, or begins anew on the same one.
     fn hand_over(&mut self, player: PlayerId, address: PeerId) {
-        if !self.members.plays_over(player, address) {
-            // Another player was here, and is not any more.
-            self.expel(address, Departure::Replaced);
+        // Another player was here, and is not any more.
+        if let Some(at) = self.members.find_address(address).filter(|at| self.members()[*at].player != player) {
+            self.remove(at, Departure::Replaced);
         }
         let awake = self.clock.awake();
         let Some(Member { place, .. }) = self.member_mut(player) else { return };

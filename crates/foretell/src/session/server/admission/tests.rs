@@ -255,3 +255,26 @@ fn who_was_expelled_is_refused_and_who_was_released_comes_back_as_another() {
     roster.read_hello(PeerId(10), BitReader::new(&bytes), &closed, || ()).expect("well-formed");
     assert_eq!(changes(&mut roster), ["10 refused: Draining"]);
 }
+
+#[test]
+fn whose_connection_is_broken_comes_back_over_it_or_is_released_or_says_good_bye_by_it_all_the_same() {
+    let mut roster = roster();
+    (1..=2).for_each(|nth| join(&mut roster, PeerId(nth), nth));
+    (1..=2).for_each(|nth| roster.note_played(PlayerId::new(nth), true));
+    roster.settle_join_leave_log();
+    roster.disconnect(HOME);
+    answers(&mut roster);
+    hello(&mut roster, HOME, 1, None);
+    assert_eq!(answers(&mut roster), ["1: player 1, ticket 10"]);
+    hello(&mut roster, HOME, 1, Some(10));
+    assert_eq!(roster.speaker(HOME, 10), Some(PlayerId::new(1)), "nobody else was there");
+    (1..=2).for_each(|nth| roster.disconnect(PeerId(nth)));
+    roster.expel(PeerId(1), Departure::Lost);
+    roster.expel(PeerId(2), Departure::GoodBye(Reason::EMPTY));
+    let left = |nth, why| Leaver { player: PlayerId::new(nth), why };
+    let both = [left(1, Departure::Lost), left(2, Departure::GoodBye(Reason::EMPTY))];
+    assert_eq!(roster.join_leave_log().left(), both);
+    answers(&mut roster);
+    (1..=2).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
+    assert_eq!(answers(&mut roster), ["2: Gone", "1: player 3, ticket 11"]);
+}
