@@ -54,4 +54,5 @@ mod slow_links;
 mod step_messages;
 mod tampering;
 mod traffic;
+mod variants;
 mod views;

@@ -1,9 +1,10 @@
 //! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
 
+use super::client_rows::ClientRows;
 use super::entities_in_view::GoneKey;
 use super::shown_datagram::ShownDatagram;
 use crate::time::Tick;
-use crate::world::RowKey;
+use crate::world::{Entity, RowKey};
 use alloc::vec::Vec;
 
 /// Initial capacity in rows.
@@ -15,6 +16,25 @@ struct GoneRow {
     of: GoneKey,
     /// The newest state in which that was told, as far as it is not known to be lost.
     told: Option<Tick>,
+    follower: Option<Follower>,
+}
+
+/// Another variant of the same enum that is shown instead of a row that is gone, and its number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Follower {
+    pub key: RowKey,
+    pub slot: u32,
+}
+
+impl GoneRow {
+    fn new(of: GoneKey) -> GoneRow {
+        GoneRow { of, told: None, follower: None }
+    }
+
+    /// Whether it is to be told: not before what follows it is there.
+    fn waits(&self, rows: &ClientRows) -> bool {
+        self.told.is_none() && self.follower.is_none_or(|follower| !rows.unknown().contains(follower.slot))
+    }
 }
 
 /// Lives as long as the place.
@@ -32,7 +52,7 @@ impl GoneRows {
 
     /// A row that was shown is not there any more, or hidden.
     pub(super) fn tell(&mut self, of: GoneKey) {
-        self.gone.push(GoneRow { of, told: None });
+        self.gone.push(GoneRow::new(of));
     }
 
     /// The same of one that may be among them: what was said of it first counts.
@@ -55,14 +75,29 @@ impl GoneRows {
         self.gone.len() + self.taken.len() < before
     }
 
-    /// Of what became the client's own some is not there any more.
-    pub(super) fn end_taken(&mut self, is_ended: impl Fn(RowKey) -> bool) {
+    /// Of what became the client's own some is not there any more, or hidden.
+    pub(super) fn end_taken(&mut self, is_ended: impl Fn(RowKey) -> bool, is_hidden: impl Fn(RowKey) -> bool) {
         let GoneRows { gone, taken } = self;
         taken.retain(|key| {
             let is_ended = is_ended(*key);
-            gone.extend(is_ended.then_some(GoneRow { of: GoneKey { key: *key, is_hidden: false }, told: None }));
+            gone.extend(is_ended.then(|| GoneRow::new(GoneKey { key: *key, is_hidden: is_hidden(*key) })));
             !is_ended
         });
+    }
+
+    /// Those of an entity that `is_variant` names are followed by another row.
+    pub(super) fn hold(&mut self, entity: Entity, follower: Follower, is_variant: impl Fn(RowKey) -> bool) {
+        let of_entity = self.gone.iter_mut().filter(|gone| gone.of.key.entity == entity);
+        of_entity.filter(|gone| is_variant(gone.of.key)).for_each(|gone| gone.follower = Some(follower));
+    }
+
+    /// What was to follow may not be shown any more.
+    pub(super) fn release(&mut self, rows: &ClientRows, is_hidden: impl Fn(Entity) -> bool) {
+        for gone in &mut self.gone {
+            if gone.follower.is_some_and(|Follower { key, slot }| !rows.has_row(slot, key)) {
+                (gone.follower, gone.of.is_hidden) = (None, is_hidden(gone.of.key.entity));
+            }
+        }
     }
 
     /// Nothing of it may have come.
@@ -90,13 +125,19 @@ impl GoneRows {
     }
 
     /// Whether there is any to tell of.
-    pub(super) fn has_news(&self) -> bool {
-        self.gone.iter().any(|gone| gone.told.is_none())
+    pub(super) fn has_news(&self, rows: &ClientRows) -> bool {
+        self.gone.iter().any(|gone| gone.waits(rows))
     }
 
     /// Writes those that have room, of the state of `tick`; calls `note` with each.
-    pub(super) fn write(&mut self, tick: Tick, to: &mut ShownDatagram<'_, '_>, mut note: impl FnMut(RowKey)) {
-        for gone in self.gone.iter_mut().filter(|gone| gone.told.is_none()) {
+    pub(super) fn write(
+        &mut self,
+        tick: Tick,
+        rows: &ClientRows,
+        to: &mut ShownDatagram<'_, '_>,
+        mut note: impl FnMut(RowKey),
+    ) {
+        for gone in self.gone.iter_mut().filter(|gone| gone.waits(rows)) {
             if !to.write_gone(gone.of.key, gone.of.is_hidden) {
                 return;
             }

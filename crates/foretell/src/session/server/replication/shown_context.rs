@@ -8,7 +8,7 @@ use super::recent_changes::RecentChanges;
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
-use crate::world::{PlayerId, RowKey};
+use crate::world::{Entity, PlayerId, Row, RowKey};
 
 /// What a client is told last and now, where it does not see everything, or is told some of it exactly.
 #[derive(Clone, Copy)]
@@ -36,6 +36,19 @@ impl<'a> ShownContext<'a> {
     /// Whether the player gets a row that belongs to `owner`, whatever the game's rules say.
     pub fn includes(&self, key: RowKey, owner: PlayerId) -> bool {
         self.state.schema().component(key.component).audience().includes(self.player, owner)
+    }
+
+    /// Whether an entity is there still, for others, and none of its rows is in view.
+    pub fn hides(&self, entity: Entity) -> bool {
+        let rows = self.state.rows();
+        let is_seen = |row: Row<'_>| match self.limits {
+            Some(limits) => {
+                let there = self.state.versions().get(row.key());
+                there.is_some_and(|there| limits.interest.rows().contains(there.slot))
+            }
+            None => self.includes(row.key(), row.owner),
+        };
+        rows.owner(entity).is_some_and(|owner| owner != self.player) && !rows.of(entity).any(is_seen)
     }
 
     /// Whether the row with this number is told exactly, and so not by itself.

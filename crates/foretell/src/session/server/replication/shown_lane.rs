@@ -7,16 +7,15 @@
 
 use super::client_rows::{ClientRows, RowName};
 use super::encoded_rows::EncodedRows;
-use super::entities_in_view::GoneKey;
 use super::gone_rows::GoneRows;
 use super::priority::{Claims, Prioritizer};
 use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
 use super::sent_datagrams::{SentDatagrams, SettledDatagram};
-use super::shown_context::{Limits, ShownContext};
+use super::shown_context::ShownContext;
 use super::shown_datagram::ShownDatagram;
 use super::shown_row_writer::ShownRowWriter;
-use super::slot_set::{ChunkSlots, SlotSet};
+use super::slot_set::SlotSet;
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::congestion_window::Fates;
@@ -26,14 +25,7 @@ use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Instant, Tick};
 
-/// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Gone,
-    Hidden,
-    Own,
-    Exact,
-}
+mod ends;
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
@@ -47,8 +39,8 @@ pub(super) struct ShownLane {
     has_taken: bool,
     paced: RateLimitedRows,
     gone: GoneRows,
-    /// The numbers of rows that were the client's own until lately, or told exactly: they are told with each state until they are
-    /// there, so that they are never nowhere.
+    /// The numbers of rows that were the client's own until lately, or told exactly, or another variant: they are told with each state
+    /// until they are there, so that they are never nowhere.
     given: SlotSet,
     sent: SentDatagrams,
     /// Up to which state it is known what has changed.
@@ -132,6 +124,7 @@ impl ShownLane {
             }
             None => (0..versions.versions().len()).for_each(|place| self.note_row(place, of)),
         }
+        self.gone.release(&self.rows, |entity| of.hides(entity));
         self.tell_given_again();
         self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
         if !self.stopped.is_empty() {
@@ -186,125 +179,13 @@ impl ShownLane {
         }
     }
 
-    /// What is told exactly is not shown by itself; what was and is not any more is, or is gone.
-    fn note_exact(&mut self, Limits { exact, interest, .. }: Limits<'_>, of: &ShownContext<'_>) {
-        let versions = of.state.versions();
-        for row in exact.rows().iter().filter(|row| row.since.is_none()) {
-            self.end(row.slot, End::Exact);
-            self.has_taken |= self.gone.forget(row.key);
-        }
-        for key in exact.lost() {
-            match versions.get(*key) {
-                Some(there) if interest.rows().contains(there.slot) => {
-                    self.note_given(there, of);
-                    self.rows.note_may_be_there(there.slot);
-                }
-                Some(there) if there.owner == of.player && of.state.is_for_owner(*key) => self.gone.take(*key),
-                // A client that has missed that it was told exactly may have it from before.
-                _ => self.gone.tell_once(GoneKey::new(*key, of.state, of.player)),
-            }
-        }
-    }
-
-    /// What was there in the state `noted`, and is not any more, or another's.
-    fn note_removed(&mut self, noted: Tick, of: &ShownContext<'_>) {
-        let versions = of.state.versions();
-        let Some(removed) = versions.removed_since(noted) else { return self.note_missing(of) };
-        // What has ended first: other rows may have its numbers.
-        for removed in removed {
-            let (key, slot) = (removed.row.key, removed.slot);
-            // It may be there again under another number.
-            let has_ended = versions.get(key).is_none_or(|there| there.slot != slot || there.owner == of.player);
-            if has_ended && self.rows.has_row(slot, key) {
-                self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone });
-            }
-        }
-        for removed in versions.removed_since(noted).into_iter().flatten() {
-            let key = removed.row.key;
-            let there = versions.get(key).filter(|there| there.owner != of.player);
-            match there {
-                Some(there) if removed.row.owner == of.player => self.note_given(there, of),
-                Some(there) if self.rows.has_row(there.slot, key) => self.note_row(versions.place(there.slot), of),
-                None if versions.get(key).is_none() => self.gone.end_taken(|taken| taken == key),
-                _ => {}
-            }
-        }
-    }
-
-    /// It was the client's own, or told exactly.
-    fn note_given(&mut self, of_row: &RowVersion, of: &ShownContext<'_>) {
-        if of.limits.is_some_and(|limits| !limits.interest.rows().contains(of_row.slot)) {
-            return;
-        }
-        let versions = of.state.versions();
-        self.rows.resize(versions.slots());
-        self.note_row(versions.place(of_row.slot), of);
-        self.given.set(of_row.slot, self.rows.name(of_row.slot).is_some());
-    }
-
-    /// The same, where it is not remembered what was removed.
-    fn note_missing(&mut self, of: &ShownContext<'_>) {
-        let versions = of.state.versions();
-        let mut next = 0;
-        while let Some(slot) = self.rows.present().next_from(next) {
-            next = slot + 1;
-            let Some(RowName { key, .. }) = self.rows.name(slot) else { continue };
-            match versions.get(key) {
-                Some(there) if there.slot == slot && there.owner != of.player => {
-                    self.note_row(versions.place(slot), of)
-                }
-                _ => self.end(slot, if of.state.is_own(key, of.player) { End::Own } else { End::Gone }),
-            }
-        }
-        self.gone.end_taken(|taken| versions.get(taken).is_none());
-    }
-
-    /// What was the client's own, or told exactly, is told until it is there.
-    fn tell_given_again(&mut self) {
-        let ShownLane { rows, waiting, given, .. } = self;
-        let mut next = 0;
-        while let Some(slot) = given.next_from(next) {
-            next = slot + 1;
-            if rows.unknown().contains(slot) {
-                waiting.add(slot);
-            } else {
-                given.remove(slot);
-            }
-        }
-    }
-
-    /// What is not in view is hidden from this client.
-    fn drop_unseen(&mut self, limits: Limits<'_>) {
-        let mut next = 0;
-        while let Some(slot) = self.rows.present().next_not_in(limits.interest.rows(), next) {
-            next = slot + 1;
-            self.end(slot, End::Hidden);
-        }
-    }
-
-    fn end(&mut self, slot: u32, end: End) {
-        let Some((RowName { key, .. }, may_be_there)) = self.rows.remove(slot) else { return };
-        self.waiting.remove(slot);
-        self.stopped.remove(slot);
-        self.paced.note_told(ChunkSlots::one(slot));
-        self.given.remove(slot);
-        self.has_taken |= matches!(end, End::Own | End::Exact);
-        match end {
-            _ if !may_be_there => {}
-            End::Exact => {}
-            End::Own => self.gone.take(key),
-            End::Gone => self.gone.tell(GoneKey { key, is_hidden: false }),
-            End::Hidden => self.gone.tell(GoneKey { key, is_hidden: true }),
-        }
-    }
-
     /// Whether there is anything to tell.
     pub(super) fn has_news(&self) -> bool {
         self.has_more() && !self.sent.is_full()
     }
 
     fn has_more(&self) -> bool {
-        !self.waiting.is_empty() || self.gone.has_news()
+        !self.waiting.is_empty() || self.gone.has_news(&self.rows)
     }
 
     /// Whether all that waits mostly has room together.
@@ -351,7 +232,7 @@ impl ShownLane {
         let is_full = self.sent.is_full();
         if !is_full {
             self.sent.begin(number, of.tick);
-            self.gone.write(of.tick, to, |key| self.sent.note_gone(key));
+            self.gone.write(of.tick, &self.rows, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
         let ShownLane { rows, waiting, paced, sent, .. } = self;

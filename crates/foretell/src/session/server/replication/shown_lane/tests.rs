@@ -15,6 +15,7 @@ use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms}
 use crate::session::server::replication::exact_row_set::ExactRowSet;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
+use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_codec::{Base, ShownCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};

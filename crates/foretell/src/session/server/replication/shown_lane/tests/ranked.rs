@@ -1,6 +1,7 @@
 //! Where not all has room, or more than was thought.
 
 use super::*;
+use crate::session::server::replication::slot_set::ChunkSlots;
 
 /// Tells the state of a tick, in which nearly all has changed, in a datagram of at most this many bits, in the order that `choose` leaves.
 fn tell_state(

@@ -1,0 +1,148 @@
+//! Entities whose state is an enum, as others see them: with another variant it is the same entity.
+
+use crate::common::Buttons;
+use core::time::Duration;
+use foretell::session::client::ClientEvent;
+use foretell::{
+    Client, ClientConfig, EffectKind, Entity, Frame, Instant, Interest, InterestRules, Owned, PlayerId, Rules,
+    SendRate, ServerConfig, Simulate, State, Step, Table, Tick, Visibility, World,
+};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::netsim::Conditions;
+
+/// When the mob becomes another variant.
+const CHANGES: [u32; 5] = [200, 300, 400, 500, 600];
+const ROAR: EffectKind = EffectKind(1);
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Mob {
+    Idle {
+        #[state(position)]
+        at: [f32; 3],
+    },
+    Cloaked {
+        #[state(position)]
+        at: [f32; 3],
+    },
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Mote {
+    #[state(position)]
+    at: [f32; 3],
+    #[state(velocity)]
+    velocity: [f32; 3],
+}
+
+/// A mob that is idle and cloaked by turns, and roars after each change; motes that wander, and one of each player's.
+#[derive(World, Default)]
+struct Herd {
+    mobs: Table<Mob>,
+    motes: Table<Mote>,
+    /// Whether who is cloaked is not to be seen.
+    #[world(constant)]
+    hides: bool,
+}
+
+fn mob() -> Entity {
+    Entity::new(PlayerId::SERVER, Tick::ZERO, 0)
+}
+
+impl Herd {
+    fn of(motes: u16, mob_m: f32) -> Herd {
+        let mut herd = Herd::default();
+        herd.mobs.insert(Owned { entity: mob(), owner: PlayerId::SERVER }, Mob::Idle { at: [mob_m, 0.0, 0.0] });
+        for nth in 1..=motes {
+            let owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER };
+            let (x, z) = (f32::from(nth % 32), f32::from(nth / 32));
+            herd.motes.insert(owned, Mote { at: [x, 0.0, z], velocity: [x / 16.0 - 1.0, 0.0, z / 16.0 - 1.0] });
+        }
+        herd
+    }
+}
+
+impl Simulate for Herd {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        for joined in step.joined() {
+            self.motes.spawn(step, joined.player, Mote::default());
+        }
+        if !step.is_authority() {
+            return;
+        }
+        let tick = step.tick().get();
+        for mut mob in self.mobs.iter_mut().filter(|_| CHANGES.contains(&tick)) {
+            *mob = match *mob {
+                Mob::Idle { at } => Mob::Cloaked { at },
+                Mob::Cloaked { at } => Mob::Idle { at },
+            };
+        }
+        if tick > 0 && CHANGES.contains(&(tick - 1)) {
+            step.effect(ROAR, mob());
+        }
+        for mut mote in self.motes.iter_mut().filter(|mote| mote.owner() == PlayerId::SERVER) {
+            let turn = if tick % 128 < 64 { 1.0 } else { -1.0 };
+            for axis in 0..3 {
+                mote.at[axis] += turn * mote.velocity[axis] / 64.0;
+            }
+        }
+    }
+
+    fn interest_rules(&self) -> Option<&dyn InterestRules> {
+        self.hides.then_some(self)
+    }
+}
+
+impl InterestRules for Herd {
+    fn visibility(&self, _viewer: PlayerId, entity: Entity) -> Visibility {
+        match self.mobs.get(entity).map(|mob| *mob) {
+            Some(Mob::Cloaked { .. }) => Visibility::Hidden,
+            _ => Visibility::SHOWN,
+        }
+    }
+}
+
+/// What the player hears of the mob: of its life, and how often it roars.
+#[derive(Default)]
+struct Ear {
+    life: String,
+    roars: u32,
+}
+
+impl Driver<Herd> for Ear {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Buttons {
+        Buttons::default()
+    }
+
+    fn after_client(&mut self, _player: usize, _at: Moment, _client: &Client<Herd>, frame: &Frame<'_>) {
+        for event in frame.events {
+            match event {
+                ClientEvent::Spawned(of) if *of == mob() => self.life.push('S'),
+                ClientEvent::Confirmed(of) if *of == mob() => self.life.push('C'),
+                ClientEvent::Hidden { entity, .. } if *entity == mob() => self.life.push('H'),
+                ClientEvent::Shown(of) if *of == mob() => self.life.push('V'),
+                ClientEvent::Despawned { entity, .. } if *entity == mob() => self.life.push('D'),
+                ClientEvent::Effect { effect, .. } if effect.kind == ROAR => self.roars += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What one player hears in ten seconds, in which the mob becomes another variant five times.
+fn hear(world: Herd, config: ServerConfig) -> Ear {
+    let mut simulation = Simulation::new(Rules::new(Herd::schema()), config, world, 3);
+    let conditions = Conditions { latency: Duration::from_millis(50), ..Conditions::default() };
+    let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Herd::default() });
+    let mut ear = Ear::default();
+    simulation.run_until(Instant::ZERO + Duration::from_secs(10), &mut ear);
+    ear
+}
+
+#[test]
+fn an_entity_that_becomes_another_variant_stays_there_where_not_everything_fits() {
+    let ear = hear(Herd::of(1000, 300.0), ServerConfig { budget: 64_000, ..ServerConfig::default() });
+    assert_eq!(ear.life, "SC");
+}
