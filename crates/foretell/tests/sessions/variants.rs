@@ -146,3 +146,9 @@ fn an_entity_that_becomes_another_variant_stays_there_where_not_everything_fits(
     let ear = hear(Herd::of(1000, 300.0), ServerConfig { budget: 64_000, ..ServerConfig::default() });
     assert_eq!(ear.life, "SC");
 }
+
+#[test]
+fn an_entity_that_leaves_the_view_with_another_variant_is_hidden_not_gone() {
+    let ear = hear(Herd { hides: true, ..Herd::of(0, 10.0) }, ServerConfig::default());
+    assert_eq!(ear.life, "SCHVHVH");
+}

@@ -24,6 +24,7 @@ impl End {
     fn of_removed(key: RowKey, of: &ShownContext<'_>) -> End {
         match of.state.is_own(key, of.player) {
             true => End::Own,
+            false if of.hides(key.entity) => End::Hidden,
             false => End::Gone,
         }
     }
