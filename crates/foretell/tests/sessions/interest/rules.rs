@@ -81,6 +81,23 @@ fn what_leaves_the_view_is_hidden_and_is_shown_again_and_what_ends_is_gone() {
 }
 
 #[test]
+fn what_was_own_and_is_given_away_out_of_view_is_hidden_though_the_client_has_heard_of_neither() {
+    let mut session = session(line(4, 2.0), WITHIN, 1);
+    session.world.facts.has_rules = true;
+    session.run(1500);
+    let me = session.player(0);
+    let link = core::mem::replace(&mut session.conditions.loss, Loss::Uniform(1.0));
+    session.world.give(thing(0), me);
+    session.run(1000);
+    session.world.give(thing(0), PlayerId::SERVER);
+    session.world.facts.cloaked.push(thing(0));
+    session.run(1000);
+    session.conditions.loss = link;
+    session.run(3000);
+    assert_eq!((session.others(0), life(&session, thing(0)).as_str()), ([1, 2, 3].map(thing).to_vec(), "SCH"));
+}
+
+#[test]
 fn over_any_link_each_life_is_told_in_order_and_ends_where_the_server_has_it() {
     for seed in 0..6_u32 {
         let mut world = line(60, 4.0);

@@ -97,6 +97,8 @@ impl ShownLane {
     /// It was the client's own, or told exactly, or another variant.
     fn note_given(&mut self, of_row: &RowVersion, of: &ShownContext<'_>) {
         if of.limits.is_some_and(|limits| !limits.interest.rows().contains(of_row.slot)) {
+            // What the client may have of it from before it was its own is over.
+            self.gone.end_taken(|taken| taken == of_row.key, |taken| of.hides(taken.entity));
             return;
         }
         let versions = of.state.versions();
@@ -119,7 +121,8 @@ impl ShownLane {
                 _ => self.end(slot, End::of_removed(key, of)),
             }
         }
-        self.gone.end_taken(|taken| versions.get(taken).is_none(), |taken| of.hides(taken.entity));
+        let is_over = |taken| versions.get(taken).is_none_or(|there| there.owner != of.player);
+        self.gone.end_taken(is_over, |taken| of.hides(taken.entity));
     }
 
     /// What was the client's own, or told exactly, or another variant, is told until it is there.
