@@ -152,3 +152,11 @@ fn an_entity_that_leaves_the_view_with_another_variant_is_hidden_not_gone() {
     let ear = hear(Herd { hides: true, ..Herd::of(0, 10.0) }, ServerConfig::default());
     assert_eq!(ear.life, "SCHVHVH");
 }
+
+#[test]
+fn what_is_in_view_is_heard_though_it_has_become_another_variant_since_the_last_state() {
+    let interest = Interest::Within { radius_m: 40.0, leaves_at_m: 48.0 };
+    let config = ServerConfig { interest, snapshot_rate: SendRate::Hz(8), ..ServerConfig::default() };
+    let ear = hear(Herd::of(0, 10.0), config);
+    assert_eq!((ear.life.as_str(), ear.roars), ("SC", 5));
+}

@@ -76,6 +76,8 @@ pub(super) struct RowVersions {
     removed: VecDeque<Removed>,
     /// What was removed in later states than this is all remembered.
     remembered: Tick,
+    /// How many removals are not.
+    forgotten: u64,
 }
 
 impl RowVersions {
@@ -89,6 +91,7 @@ impl RowVersions {
             owned: Vec::new(),
             removed,
             remembered: Tick::ZERO,
+            forgotten: 0,
         }
     }
 
@@ -141,6 +144,7 @@ impl RowVersions {
             self.note_owned();
         }
         let surplus = self.removed.len().saturating_sub(REMOVED_MAX);
+        self.forgotten += surplus as u64;
         self.remembered = self.removed.drain(..surplus).next_back().map_or(self.remembered, |removed| removed.at);
         is_same_set
     }
@@ -228,6 +232,17 @@ impl RowVersions {
     pub(super) fn removed_since(&self, state: Tick) -> Option<impl Iterator<Item = &Removed>> {
         let had = move |removed: &&Removed| removed.created <= state;
         Some(self.removed_after(state)?.filter(had))
+    }
+
+    /// How many removals there have been.
+    pub(super) fn removals(&self) -> u64 {
+        self.forgotten + self.removed.len() as u64
+    }
+
+    /// Those after the first `count`, as far as they are remembered.
+    pub(super) fn removed_from(&self, count: u64) -> impl Iterator<Item = &Removed> {
+        let newest = usize::try_from(self.removals() - count).unwrap_or(usize::MAX);
+        self.removed.range(self.removed.len().saturating_sub(newest)..)
     }
 }
 

@@ -28,14 +28,16 @@ impl GoneKey {
 /// What one client was told last of the rows of others. Lives until everything is in view again.
 #[derive(Clone, Debug)]
 pub(super) struct EntitiesInView {
-    /// The numbers that the rows in view had then.
+    /// The numbers of the rows in view that are there still, and of those that an entity of which one is not has got since.
     rows: SlotSet,
+    /// How many removals of rows that takes in.
+    followed: u64,
     /// The state that it was told last.
     told: Option<Tick>,
     /// What was in reach then, of which eyes.
     interest: Interest,
     eyes: Vec<[f64; 3]>,
-    /// Entities in view that were spawned since.
+    /// Entities in view that were spawned since, or have lost a row that was in view.
     came: Vec<Entity>,
 }
 
@@ -44,6 +46,7 @@ impl EntitiesInView {
     pub(super) fn of_nothing() -> EntitiesInView {
         EntitiesInView {
             rows: SlotSet::default(),
+            followed: 0,
             told: None,
             interest: Interest::Everything,
             eyes: Vec::new(),
@@ -56,9 +59,10 @@ impl EntitiesInView {
         let is_shown = |key: RowKey, owner: PlayerId| {
             owner != player && state.schema().component(key.component).audience().includes(player, owner)
         };
-        let versions = state.versions().versions().iter();
-        let seen = versions.filter(|of| of.created <= told && is_shown(of.key, of.owner));
-        let mut view = EntitiesInView { told: Some(told), ..EntitiesInView::of_nothing() };
+        let versions = state.versions();
+        let seen = versions.versions().iter().filter(|of| of.created <= told && is_shown(of.key, of.owner));
+        let mut view =
+            EntitiesInView { told: Some(told), followed: versions.removals(), ..EntitiesInView::of_nothing() };
         seen.for_each(|of| view.rows.insert(of.slot));
         view
     }
@@ -69,13 +73,33 @@ impl EntitiesInView {
         self.rows.contains(row.slot) && self.told.is_some_and(|told| row.created <= told)
     }
 
-    /// The same of a row by its number; of one that has got the number since, whether the one before it was.
+    /// What has come and gone since: an entity in view that has changed its variant has another row, and is in view still.
+    pub(super) fn follow(&mut self, state: &AuthoritativeState) {
+        let EntitiesInView { rows, followed, told, came, .. } = self;
+        let (versions, first) = (state.versions(), came.len());
+        let followed = core::mem::replace(followed, versions.removals());
+        for removed in versions.removed_from(followed) {
+            let (key, slot) = (removed.row.key, removed.slot);
+            // It may only be another's.
+            let is_there = versions.get(key).is_some_and(|there| there.slot == slot);
+            if !is_there && rows.contains(slot) {
+                rows.remove(slot);
+                came.extend(state.rows().has(key.entity).then_some(key.entity));
+            }
+        }
+        for entity in came[first..].iter().copied() {
+            let there = state.schema().ids().filter_map(|component| versions.get(RowKey { component, entity }));
+            there.filter(|there| Some(there.created) > *told).for_each(|there| rows.insert(there.slot));
+        }
+    }
+
+    /// The same of a row by its number, or of an entity that has changed its variant.
     #[inline]
     pub(super) fn has_number(&self, slot: u32) -> bool {
         self.rows.contains(slot)
     }
 
-    /// Whether an entity in view was spawned since the client was told last.
+    /// Whether an entity in view was spawned since the client was told last, or has lost a row.
     pub(super) fn has_come(&self, entity: Entity) -> bool {
         self.came.contains(&entity)
     }

@@ -174,6 +174,8 @@ impl Replica {
     /// the client, which has the state `known`, can have seen them.
     pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
         let StepReport { tick, output, state, .. } = step;
+        // What the step has changed is not settled yet.
+        self.view.iter_mut().for_each(|view| view.follow(state));
         self.note_spawned(player, step);
         let Replica { view, events, told, .. } = self;
         let (rows, sight) = (state.rows(), Sight { player, view: view.as_ref(), told: *told, step });

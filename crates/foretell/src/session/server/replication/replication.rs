@@ -204,7 +204,8 @@ impl Replication {
         if form == Form::Changes && (interest_settings.are_limited() || replica.exact_within_m().is_some()) {
             replica.limit_view(state, player);
         }
-        let Some(view) = &replica.view else { return };
+        let Some(view) = &mut replica.view else { return };
+        view.follow(state);
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);

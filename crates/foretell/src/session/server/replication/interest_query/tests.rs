@@ -168,6 +168,49 @@ fn a_row_that_has_the_number_of_one_that_was_in_view_was_not() {
     assert!(!view.has(&there));
 }
 
+/// One at a time.
+#[derive(State, Clone, Copy)]
+enum Mob {
+    Idle {
+        #[state(position)]
+        at: [f32; 2],
+    },
+    Chase {
+        #[state(position)]
+        at: [f32; 2],
+    },
+}
+
+#[test]
+fn an_entity_in_view_that_becomes_another_variant_was_in_view_and_what_gets_its_number_was_not() {
+    let mut state = AuthoritativeState::new(&Schema::of::<Mob>());
+    let owned = |nth| Owned { entity: entity(nth), owner: PlayerId::SERVER };
+    let key = |component, nth| RowKey { component: ComponentId(component), entity: entity(nth) };
+    let at = [0.0; 2];
+    state.rows_mut().set(owned(0), &Mob::Idle { at });
+    state.rows_mut().set(owned(1), &Mob::Chase { at });
+    state.settle(Tick::new(1));
+    // The second comes into being where it is not seen.
+    let mut view = EntitiesInView::of_all(&state, ME, Tick::new(1));
+    state.rows_mut().set(owned(2), &Mob::Idle { at });
+    state.settle(Tick::new(2));
+    // There and back, and others at the same time.
+    for (tick, of_first) in [(3, 1), (4, 0), (5, 1)] {
+        for nth in 0..3 {
+            let is_chasing = (nth == 1) != (of_first == 1);
+            let mob = if is_chasing { Mob::Chase { at } } else { Mob::Idle { at } };
+            state.rows_mut().set(owned(nth), &mob);
+        }
+        state.settle(Tick::new(tick));
+        view.follow(&state);
+        let had = |nth| {
+            let there = [0, 1].into_iter().find_map(|component| state.versions().get(key(component, nth)));
+            view.has_number(there.expect("it is there").slot)
+        };
+        assert_eq!([0, 1, 2].map(had), [true, true, false], "in state {tick}");
+    }
+}
+
 /// Looks at everything, by no rules, for one who has seen nothing.
 fn look_at_all(state: &AuthoritativeState) -> InterestQuery {
     let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
