@@ -20,7 +20,7 @@ pub enum Interest {
     Everything,
     /// This many of those that have ever moved, the nearest to any eye, and as many of those that have been where they are since
     /// they are there. What is in reach stays until something else is nearer by a fifth; of what is equally near, to single
-    /// precision, the first by name is in reach. Without an eye everything is equally near.
+    /// precision, some are in reach, whichever. Without an eye everything is equally near.
     ///
     /// It saves bytes, and keeps nothing secret: where few are around, those who are far are told. Each state costs a look at all
     /// entities.
