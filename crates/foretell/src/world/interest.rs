@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 /// and that are somewhere: it counts for nothing by itself, and is in reach with it, at its distance. A parent that is not there, or is
 /// below its own child, is none.
 ///
+/// Whatever is in reach, of others nobody is told more than the first 65,536 rows of the world: each component of each entity is one,
+/// and those that come when so many are there already are shown to nobody but their owners.
+///
 /// Distances are from the player's *eyes*: its own entities, also those that only it is told about, those that its client has
 /// authority over, and what the game [adds](Look::eye). A [spectator](Seat::Spectator) has none but those that it adds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
