@@ -16,14 +16,14 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "correction_causes", "curve_choices", "join_request", "resimulation_budget"],
+            &["initial_capacity", "correction_causes", "entity_curves", "join_request", "resimulation_budget"],
             &["config", "snapshots"],
             &["stats"],
-            &["update_report", "handshake", "link", "game_settings"],
+            &["update_report", "handshake", "link", "client_settings"],
             &["authority", "client_messages", "recordable_calls", "update_log"],
             &["input_datagram", "prediction", "presentation"],
             &["authority_handoff"],
-            &["client_world"],
+            &["client_pipeline"],
             &["client_session"],
             &["connection_state"],
             &["endpoint"],
@@ -34,7 +34,7 @@ const FOLDERS: [Folder; 14] = [
         layers: &[
             &["round_trips", "server_clock", "outgoing_step_messages", "tick_unwrap"],
             &["datagram_timing", "pacing"],
-            &["input_schedule"],
+            &["input_send_window"],
             &["link"],
         ],
     },
@@ -63,10 +63,10 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/presentation",
         layers: &[
             &["followers", "lifecycles", "playout", "view"],
-            &["playout_samples"],
+            &["playout_reader"],
             &["views"],
             &["tick_interpolation"],
-            &["visual_state"],
+            &["unsmoothed_state"],
             &["error_offsets"],
             &["remote_playback"],
             &["presentation"],
@@ -122,7 +122,7 @@ const FOLDERS: [Folder; 14] = [
     Folder { path: "session/server/exact_sessions", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
         path: "session/server/inputs",
-        layers: &[&["input_arrivals", "input_buffer", "received_inputs", "incoming_step_messages"]],
+        layers: &[&["input_arrivals", "input_buffer", "input_datagram_reader", "incoming_step_messages"]],
     },
     Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["any_session"]] },
     Folder {
@@ -132,7 +132,7 @@ const FOLDERS: [Folder; 14] = [
             &[
                 "encodings_by_base",
                 "step_event_log",
-                "sent_history",
+                "sent_snapshots",
                 "told_holders",
                 "entity_grid",
                 "ranking_key",

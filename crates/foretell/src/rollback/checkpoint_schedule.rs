@@ -4,8 +4,8 @@
 //! at a fixed interval, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
 //! new as its own when that does begin, and copies others for the one after it.
 
-use super::checkpoint_ring::{CheckpointRing, SavedSlot};
-use super::rollback_starts::RollbackStarts;
+use super::checkpoint_placement::CheckpointPlacement;
+use super::checkpoint_slots::{CheckpointSlots, SavedSlot};
 use crate::time::Tick;
 
 /// What the world goes back for: whether the saved state that it goes back to is needed again.
@@ -30,8 +30,8 @@ pub(super) struct GoBack {
 
 /// Of which ticks of a timeline states are saved, and the rules for that.
 pub(super) struct CheckpointSchedule {
-    ring: CheckpointRing,
-    predictor: RollbackStarts,
+    ring: CheckpointSlots,
+    predictor: CheckpointPlacement,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     switched: Tick,
     /// How many ticks lie at most between two saved states where few are worth saving.
@@ -41,9 +41,14 @@ pub(super) struct CheckpointSchedule {
 impl CheckpointSchedule {
     /// None is saved yet. Of the states of `horizon` ticks one in `every` is saved at least.
     pub(super) fn new(every: u32, horizon: u32) -> CheckpointSchedule {
-        let ring = CheckpointRing::new(every.min(horizon), horizon);
+        let ring = CheckpointSlots::new(every.min(horizon), horizon);
         let bound = if ring.has_all() { 0 } else { horizon / 4 };
-        CheckpointSchedule { ring, predictor: RollbackStarts::new(every, horizon / 4), switched: Tick::ZERO, bound }
+        CheckpointSchedule {
+            ring,
+            predictor: CheckpointPlacement::new(every, horizon / 4),
+            switched: Tick::ZERO,
+            bound,
+        }
     }
 
     /// Simulation begins with the state of `tick`, after no other.

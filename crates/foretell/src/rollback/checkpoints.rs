@@ -1,7 +1,7 @@
 //! The saved states of a timeline, to which its world can go back.
 
-use super::checkpoint_ring::SavedSlot;
 use super::checkpoint_schedule::{CheckpointSchedule, GoBack, Purpose};
+use super::checkpoint_slots::SavedSlot;
 use crate::time::Tick;
 use crate::world::World;
 use alloc::vec::Vec;

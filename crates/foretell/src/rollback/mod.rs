@@ -3,16 +3,16 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
-mod checkpoint_ring;
+mod checkpoint_placement;
 mod checkpoint_schedule;
+mod checkpoint_slots;
 mod checkpoints;
 mod input_history;
+mod newest_predictions;
 mod optimistic_changes;
 mod others_as_seen;
-mod predicted_states;
 mod remote_inputs;
 mod resimulation_progress;
-mod rollback_starts;
 mod state_history;
 mod step_messages;
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod timeline;
 mod world_driver;
 
 pub use input_history::INPUTS_KEPT;
+pub(crate) use newest_predictions::NewestPredictions;
 pub(crate) use optimistic_changes::{ChangeAnswer, ChangedRow, FoundChanges, OptimisticChanges, PredictedChange};
-pub(crate) use predicted_states::PredictedStates;
 pub use remote_inputs::RelayedInput;
 pub use timeline::Timeline;

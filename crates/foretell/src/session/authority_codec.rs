@@ -4,7 +4,7 @@
 //! its datagrams of inputs, under the number of the request by which it holds. A server *answers* each request once, tells
 //! the answer until a later snapshot is acknowledged, and tells with the state who holds what.
 
-use super::row_codec::{RowCodec, read_entity, write_entity};
+use super::exact_row_codec::{ExactRowCodec, read_entity, write_entity};
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{ComponentSchema, Entity, PlayerId, ROW_WORDS_MAX, RowKey, Writer, word_bits};
 use alloc::vec::Vec;
@@ -166,13 +166,13 @@ fn read_request(reader: &mut BitReader<'_>) -> Result<Request, Malformed> {
 /// How what goes up is coded: names as in snapshots, and of a row what the owner writes.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorityCodec {
-    rows: RowCodec,
+    rows: ExactRowCodec,
     /// By component: the width of each word in bits, 0 for what the server writes.
     widths: Vec<Vec<u8>>,
 }
 
 impl AuthorityCodec {
-    pub(crate) fn new(components: &[ComponentSchema], rows: &RowCodec) -> AuthorityCodec {
+    pub(crate) fn new(components: &[ComponentSchema], rows: &ExactRowCodec) -> AuthorityCodec {
         let widths = |component: &ComponentSchema| {
             let of_column = |column| {
                 let column: &crate::world::Column = column;

@@ -3,7 +3,7 @@
 //! Rows have numbers. One is named by its number, mostly by how much higher that is than the one before it; its name and owner
 //! stand there until it is known that the client has them.
 
-use super::row_codec::{RowCodec, read_player};
+use super::exact_row_codec::{ExactRowCodec, read_player};
 use crate::wire::{BitBatch, BitReader, Malformed, Stream, small_bits, small_code};
 use crate::world::{PlayerId, RowKey};
 
@@ -36,7 +36,7 @@ pub(crate) struct RecordHeader {
 
 impl RecordHeader {
     /// How many bits it mostly takes at most, with the one that says that there is one.
-    pub(crate) fn bits_usual(&self, codec: &RowCodec) -> usize {
+    pub(crate) fn bits_usual(&self, codec: &ExactRowCodec) -> usize {
         let named = self.name_bits(codec);
         match self.kind {
             RecordKind::Against { .. } => SLOT_BITS_USUAL + AGE_BITS as usize,
@@ -46,13 +46,13 @@ impl RecordHeader {
 
     /// How many bits it takes with these first ones.
     #[inline]
-    pub(crate) fn bits(&self, first: FirstBits, codec: &RowCodec) -> usize {
+    pub(crate) fn bits(&self, first: FirstBits, codec: &ExactRowCodec) -> usize {
         first.width as usize + self.name_bits(codec)
     }
 
     /// How many bits its name takes, and whose it is, where that stands there.
     #[inline]
-    fn name_bits(&self, codec: &RowCodec) -> usize {
+    fn name_bits(&self, codec: &ExactRowCodec) -> usize {
         let RecordKind::Named { key, owner } = self.kind else { return 0 };
         let given = if owner == key.entity.spawned_for() { 0 } else { small_bits(u32::from(owner.get())) as usize };
         codec.key_bits(key) + 1 + given
@@ -139,7 +139,7 @@ impl RecordsBefore {
         header: &RecordHeader,
         first: FirstBits,
         to: &mut BitBatch<'_, '_>,
-        codec: &RowCodec,
+        codec: &ExactRowCodec,
     ) {
         first.write(to);
         self.note(header);
@@ -166,7 +166,11 @@ impl RecordsBefore {
 
     /// The inverse of [`write`](RecordsBefore::write).
     #[expect(clippy::cast_possible_truncation, reason = "few bits")]
-    pub(crate) fn read(&mut self, reader: &mut BitReader<'_>, codec: &RowCodec) -> Result<RecordHeader, Malformed> {
+    pub(crate) fn read(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        codec: &ExactRowCodec,
+    ) -> Result<RecordHeader, Malformed> {
         let slot = self.read_slot(reader)?;
         let kind = match reader.take(2)? {
             0b11 => RecordKind::Against { age_ticks: self.age_ticks },
@@ -235,7 +239,7 @@ mod tests {
         fn what_is_written_is_read_in_any_order_and_neighbours_take_four_bits(
             headers in prop::collection::vec(header(), 0..50),
         ) {
-            let codec = RowCodec::new(&test_states::schema());
+            let codec = ExactRowCodec::new(&test_states::schema());
             let mut bytes = Vec::new();
             let mut writer = BitWriter::new(&mut bytes);
             let (mut joined, mut before) = (BitBatch::new(&mut writer), RecordsBefore::NONE);

@@ -1,6 +1,6 @@
 //! Step events: what happens in steps and is not visible in states. The server repeats them until they are acknowledged.
 
-use super::row_codec::{read_entity, write_entity};
+use super::exact_row_codec::{read_entity, write_entity};
 use crate::time::Tick;
 use crate::wire::{BitReader, BitWriter, Malformed, Stream};
 use crate::world::{Effect, EffectKind, Entity};

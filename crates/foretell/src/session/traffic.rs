@@ -5,11 +5,11 @@
 
 use super::authority_codec::read_holder;
 use super::datagram::{DatagramKind, ShownHeader};
+use super::exact_row_codec::ExactRowCodec;
 use super::input_relay_codec::RelayLine;
-use super::resting_rows::read_resting;
-use super::row_codec::RowCodec;
+use super::resting_rows_codec::read_resting;
 use super::rules::Rules;
-use super::shown_codec::ShownCodec;
+use super::shown_row_codec::ShownRowCodec;
 use super::shown_row_header::{RecordKind, RecordsBefore};
 use super::snapshot_header::SnapshotHeader;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
@@ -45,8 +45,8 @@ pub struct Traffic<I: Input> {
     exact: Vec<RowTraffic>,
     shown: Vec<RowTraffic>,
     schema: Schema,
-    row_codec: RowCodec,
-    shown_codec: ShownCodec,
+    row_codec: ExactRowCodec,
+    shown_codec: ShownRowCodec,
     input_bits: Vec<u8>,
     /// Of which component the row with a number is.
     numbers: Vec<Option<ComponentId>>,
@@ -71,8 +71,8 @@ impl<I: Input> Traffic<I> {
             exact: rows.clone(),
             shown: rows,
             schema: schema.clone(),
-            row_codec: RowCodec::new(schema),
-            shown_codec: ShownCodec::new(schema, rules.tick_rate),
+            row_codec: ExactRowCodec::new(schema),
+            shown_codec: ShownRowCodec::new(schema, rules.tick_rate),
             input_bits: word_bits(I::columns().iter()),
             numbers: Vec::new(),
             header: SnapshotHeader::default(),
@@ -201,7 +201,7 @@ impl<I: Input> Traffic<I> {
             told.headers += (left - reader.left()) as u64;
             for (field, group) in told.fields.iter_mut().zip(self.shown_codec.form(component).groups()) {
                 let left = reader.left();
-                ShownCodec::pass(reader, group)?;
+                ShownRowCodec::pass(reader, group)?;
                 *field += (left - reader.left()) as u64;
             }
         }

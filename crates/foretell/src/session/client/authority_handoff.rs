@@ -1,7 +1,7 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
 use super::authority::HeldEntities;
-use super::game_settings::Moment;
+use super::client_settings::Moment;
 use super::presentation::Presentation;
 use super::presentation::{HeldShown, Sources};
 use super::snapshots::Snapshots;

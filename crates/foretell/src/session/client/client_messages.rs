@@ -1,6 +1,6 @@
 //! The client's messages: both ways, and how much of them may go up.
 
-use super::game_settings::{GameSettings, Moment};
+use super::client_settings::{ClientSettings, Moment};
 use super::link::NamedDatagram;
 use crate::session::congestion_window::Fates;
 use crate::session::messages::{
@@ -48,7 +48,7 @@ impl ClientMessages {
     }
 
     /// Takes a message that is to be sent.
-    pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, settings: &GameSettings) -> Result<(), SendError> {
+    pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, settings: &ClientSettings) -> Result<(), SendError> {
         self.exchange.push(kind, bytes, settings.config.message_queue_max as usize)
     }
 

@@ -1,8 +1,8 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
 use super::client_messages::ClientMessages;
-use super::client_world::ClientWorld;
-use super::game_settings::{Game, GameSettings, Moment};
+use super::client_pipeline::ClientPipeline;
+use super::client_settings::{ClientSettings, Game, Moment};
 use super::input_datagram::InputDatagram;
 use super::link::DatagramTiming;
 use super::link::{CATCH_UP, Link, ReceivedHeader};
@@ -31,7 +31,7 @@ const BEGUN_AGAIN_TICKS: u32 = 1024;
 /// Lives from the start of a session to its end.
 pub(super) struct ClientSession<W: World> {
     pub link: Link,
-    pub local: ClientWorld<W>,
+    pub local: ClientPipeline<W>,
     pub messages: ClientMessages,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
@@ -54,7 +54,7 @@ impl<W: World> ClientSession<W> {
     ) -> ClientSession<W> {
         let link = Link::new(datagrams, moment.settings.rules.tick_rate, moment.at, moment.now);
         let messages = ClientMessages::new(&moment.settings.rules.messages, moment.at.tick());
-        ClientSession { link, local: ClientWorld::new(moment, player, snapshots), messages, resyncing: None }
+        ClientSession { link, local: ClientPipeline::new(moment, player, snapshots), messages, resyncing: None }
     }
 
     /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
@@ -62,7 +62,7 @@ impl<W: World> ClientSession<W> {
         &mut self,
         world: &mut W,
         former: Option<&mut ClientSession<W>>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         log: &mut UpdateLog,
     ) {
         let (limits, playout) = (settings.config.playout_limits(), &mut self.local.presentation.remote.playout);
@@ -86,7 +86,7 @@ impl<W: World> ClientSession<W> {
         &mut self,
         now: Instant,
         datagram: SnapshotDatagram<'_, W>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let SnapshotDatagram { header, relayed, lists } = datagram;
@@ -94,7 +94,7 @@ impl<W: World> ClientSession<W> {
             log.stats.network.refused += 1;
             return Ok(());
         };
-        let ClientWorld { snapshots, prediction, .. } = &mut self.local;
+        let ClientPipeline { snapshots, prediction, .. } = &mut self.local;
         let part = SnapshotPart { tick, came: now, header, lists };
         match snapshots.store(part, prediction.timeline.predicted())? {
             Stored::Known => return Ok(()),
@@ -103,7 +103,7 @@ impl<W: World> ClientSession<W> {
             Stored::Complete => self.note_completed(now, tick, settings, log),
         }
         self.note_header(ReceivedHeader { now, tick, header }, settings, log);
-        let ClientWorld { snapshots, prediction, presentation, .. } = &mut self.local;
+        let ClientPipeline { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
         let fresh_until = prediction.fresh_until(at, interval, settings);
         prediction.note_relayed(relayed.told(tick), snapshots, settings, fresh_until);
@@ -125,8 +125,8 @@ impl<W: World> ClientSession<W> {
         self.local.snapshots.store_shown(tick, header.number, records)
     }
 
-    fn note_completed(&mut self, now: Instant, tick: Tick, settings: &GameSettings, log: &mut UpdateLog) {
-        let ClientSession { link, local: ClientWorld { snapshots, prediction, presentation, .. }, .. } = self;
+    fn note_completed(&mut self, now: Instant, tick: Tick, settings: &ClientSettings, log: &mut UpdateLog) {
+        let ClientSession { link, local: ClientPipeline { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
         log.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (settings.config.playout_limits(), &mut presentation.remote.playout);
@@ -138,9 +138,9 @@ impl<W: World> ClientSession<W> {
     }
 
     /// What a snapshot's header tells besides the state; told again with every snapshot, so old news are harmless.
-    fn note_header(&mut self, received: ReceivedHeader<'_>, settings: &GameSettings, log: &mut UpdateLog) {
+    fn note_header(&mut self, received: ReceivedHeader<'_>, settings: &ClientSettings, log: &mut UpdateLog) {
         let ReceivedHeader { now, tick, header } = received;
-        let ClientSession { link, local: ClientWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
+        let ClientSession { link, local: ClientPipeline { snapshots, prediction, authority, .. }, messages, .. } = self;
         if let Some((sequence, _)) = header.timing.heard {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
@@ -179,7 +179,7 @@ impl<W: World> ClientSession<W> {
     pub(super) fn update(
         &mut self,
         now: Instant,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         game: &mut Game<'_, W>,
         log: &mut UpdateLog,
     ) {
@@ -207,13 +207,13 @@ impl<W: World> ClientSession<W> {
         self.send_messages(self.moment(now, settings), game.outbox, log);
     }
 
-    fn moment<'a>(&self, now: Instant, settings: &'a GameSettings) -> Moment<'a> {
+    fn moment<'a>(&self, now: Instant, settings: &'a ClientSettings) -> Moment<'a> {
         Moment { now, at: self.link.pacing.at(), settings }
     }
 
     /// Moves all clocks to now. Whether its own had fallen behind and was set.
-    fn advance_clocks(&mut self, now: Instant, settings: &GameSettings) -> bool {
-        let ClientSession { link, local: ClientWorld { snapshots, prediction, presentation, .. }, .. } = self;
+    fn advance_clocks(&mut self, now: Instant, settings: &ClientSettings) -> bool {
+        let ClientSession { link, local: ClientPipeline { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, settings.config.input_delay);
         presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.round_trips.shortest() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
@@ -227,7 +227,7 @@ impl<W: World> ClientSession<W> {
     /// After a sleep: starts again from the newest snapshot, without simulating what it slept through. Waits for one that
     /// fits to how far the clock has gone on: others may have come before the sleep, or during it. When none comes soon
     /// the clock is what has not gone on as the server's has.
-    fn wake(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
+    fn wake(&mut self, now: Instant, settings: &ClientSettings, world: &mut W, log: &mut UpdateLog) {
         let waited = now.since(*self.resyncing.get_or_insert(now));
         let compared = self.local.prediction.reconciler.compared();
         let newest = self.local.snapshots.newest().map(|snapshot| snapshot.tick);
@@ -244,7 +244,7 @@ impl<W: World> ClientSession<W> {
     }
 
     /// Reconciles with the newest snapshot, and goes on with a re-simulation under way.
-    fn reconcile(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
+    fn reconcile(&mut self, now: Instant, settings: &ClientSettings, world: &mut W, log: &mut UpdateLog) {
         let state = self.local.begin_reconciliation(self.moment(now, settings), world, log);
         match state {
             Some(tick) if self.local.prediction.is_beyond_horizon(tick) => {
@@ -296,9 +296,9 @@ impl<W: World> ClientSession<W> {
     }
 
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
-    fn send(&mut self, now: Instant, settings: &GameSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
+    fn send(&mut self, now: Instant, settings: &ClientSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
         let ClientSession { link: Link { datagrams, inputs, pacing, step_messages, .. }, local, .. } = self;
-        let ClientWorld { snapshots, prediction, authority, .. } = local;
+        let ClientPipeline { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
         // says what has come as often.
@@ -330,7 +330,7 @@ impl<W: World> ClientSession<W> {
         &mut self,
         kind: usize,
         bytes: &Arc<[u8]>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
     ) -> Result<(), SendError> {
         let known = &settings.rules.messages.kinds()[kind];
         check_size(known, bytes)?;
@@ -340,7 +340,7 @@ impl<W: World> ClientSession<W> {
         if settings.spectates() {
             return Err(SendError::NotPlaying);
         }
-        let ClientSession { link, local: ClientWorld { player, prediction, .. }, .. } = self;
+        let ClientSession { link, local: ClientPipeline { player, prediction, .. }, .. } = self;
         let timeline = &mut prediction.timeline;
         let tick = link.inputs.newest().map_or(timeline.present(), |newest| newest.next().max(timeline.present()));
         let content = known.decode(bytes).ok_or(SendError::Senseless)?;
@@ -358,7 +358,7 @@ impl<W: World> ClientSession<W> {
     /// How it fares.
     pub(super) fn state(&self, now: Instant) -> ClientState {
         let silent = now.since(self.link.datagrams.last_snapshot());
-        let ClientWorld { prediction, presentation, .. } = &self.local;
+        let ClientPipeline { prediction, presentation, .. } = &self.local;
         let interval = u64::from(presentation.remote.playout.interval_ticks());
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.link.pacing.rate().get());
         let is_resyncing = self.resyncing.is_some() || prediction.is_always_beyond_horizon();

@@ -2,7 +2,7 @@
 //! it asks again: then either the session goes on, or another one starts.
 
 use super::client_session::{ClientSession, SnapshotDatagram};
-use super::game_settings::{Game, GameSettings, Moment};
+use super::client_settings::{ClientSettings, Game, Moment};
 use super::handshake::Handshake;
 use super::join_request::JoinRequest;
 use super::link::DatagramTiming;
@@ -57,7 +57,7 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// It has joined already, and its world is in state 0.
-    pub(super) fn joined(settings: &GameSettings, joined: Joined, world: &mut W) -> ConnectionState<W> {
+    pub(super) fn joined(settings: &ClientSettings, joined: Joined, world: &mut W) -> ConnectionState<W> {
         let Joined { player, epoch, now } = joined;
         let snapshots = Snapshots::new(&settings.rules);
         let moment = Moment { now, at: TickTime::default(), settings };
@@ -115,7 +115,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         datagram: &[u8],
-        settings: &GameSettings,
+        settings: &ClientSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let mut reader = BitReader::new(datagram);
@@ -154,7 +154,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         datagram: MessagesDatagram<'_>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         let Phase::Playing(session) = &mut self.phase else { return Ok(()) };
@@ -213,7 +213,7 @@ impl<W: World> ConnectionState<W> {
         &mut self,
         now: Instant,
         lists: BitReader<'_>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         log: &mut UpdateLog,
     ) -> Result<(), Malformed> {
         // Once another place was given, nothing is meant for the former one.
@@ -259,7 +259,7 @@ impl<W: World> ConnectionState<W> {
     pub(super) fn update(
         &mut self,
         now: Instant,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         game: &mut Game<'_, W>,
         log: &mut UpdateLog,
     ) {
@@ -280,7 +280,7 @@ impl<W: World> ConnectionState<W> {
         self.handshake.as_ref().is_some_and(|handshake| handshake.is_elsewhere())
     }
 
-    fn join(&mut self, now: Instant, settings: &GameSettings, game: &mut Game<'_, W>, log: &mut UpdateLog) {
+    fn join(&mut self, now: Instant, settings: &ClientSettings, game: &mut Game<'_, W>, log: &mut UpdateLog) {
         let waits = self.session().is_some_and(|session| session.has_waited(now, UNSENT));
         let is_lost = waits || self.state(now) == ClientState::Lost;
         if let (true, None, Some(request), Phase::Playing(session)) =
@@ -310,7 +310,7 @@ impl<W: World> ConnectionState<W> {
     }
 
     /// Starts a session, as soon as enough has come for it.
-    fn start(&mut self, now: Instant, settings: &GameSettings, world: &mut W, log: &mut UpdateLog) {
+    fn start(&mut self, now: Instant, settings: &ClientSettings, world: &mut W, log: &mut UpdateLog) {
         let start = self.handshake.as_mut().and_then(|handshake| handshake.start(now, settings.rules.tick_rate));
         let Some(start) = start else { return };
         let Some(handshake) = self.handshake.take() else { return };

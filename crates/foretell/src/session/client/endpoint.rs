@@ -2,9 +2,9 @@
 
 use super::authority::HeldEntities;
 use super::client_session::ClientSession;
+use super::client_settings::{ClientSettings, EntityMode, Game, Moment};
 use super::config::ClientConfig;
 use super::connection_state::ConnectionState;
-use super::game_settings::{EntityMode, Game, GameSettings, Moment};
 use super::join_request::JoinRequest;
 use super::presentation::Views;
 use super::recordable_calls::{ClientCall, Joined};
@@ -31,7 +31,7 @@ pub use recording_tap::ClientTap;
 /// (at any rate), send what the outbox holds, then [`present`](Client::present). The world is borrowed for each call;
 /// nothing but `update` changes it.
 pub struct Client<W: World> {
-    settings: GameSettings,
+    settings: ClientSettings,
     clock: MonotonicClock,
     connection: ConnectionState<W>,
     log: UpdateLog,
@@ -51,7 +51,7 @@ impl<W: World> Client<W> {
     pub fn new(rules: Rules, config: ClientConfig, request: impl Into<JoinRequest>) -> Client<W> {
         rules.assert_possible();
         let request = request.into();
-        let settings = GameSettings::new::<W::Input>(rules, config, request.seat());
+        let settings = ClientSettings::new::<W::Input>(rules, config, request.seat());
         let connection = ConnectionState::asking(&settings.rules, request);
         Client::with(settings, connection, Instant::ZERO)
     }
@@ -63,12 +63,12 @@ impl<W: World> Client<W> {
     /// When the rules are [exact](Rules::exact) and can't be.
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
-        let settings = GameSettings::new::<W::Input>(rules, config, Seat::Player);
+        let settings = ClientSettings::new::<W::Input>(rules, config, Seat::Player);
         let connection = ConnectionState::joined(&settings, joined, world);
         Client::with(settings, connection, joined.now)
     }
 
-    fn with(settings: GameSettings, connection: ConnectionState<W>, now: Instant) -> Client<W> {
+    fn with(settings: ClientSettings, connection: ConnectionState<W>, now: Instant) -> Client<W> {
         Client { settings, clock: MonotonicClock::new(now), connection, log: UpdateLog::new(), used: false, tap: None }
     }
 

@@ -1,7 +1,7 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
 use super::authority::{Carried, HeldEntities};
-use super::game_settings::GameSettings;
+use super::client_settings::ClientSettings;
 use super::link::OutgoingStepMessages;
 use crate::rollback::{INPUTS_KEPT, Timeline};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, InputHeader, presented_bits, stream_presented};
@@ -16,7 +16,7 @@ pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
     pub authority: &'a HeldEntities,
     pub step_messages: &'a OutgoingStepMessages,
-    pub settings: &'a GameSettings,
+    pub settings: &'a ClientSettings,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.
     pub header: InputHeader,
     pub newest: Tick,

@@ -1,6 +1,6 @@
 //! How a client was made, and what a game calls of it: as data, for who hears it and calls it again.
 
-use super::game_settings::EntityMode;
+use super::client_settings::EntityMode;
 use super::join_request::JoinRequest;
 use crate::session::authority_codec::Claim;
 use crate::session::curves::Curve;

@@ -3,7 +3,7 @@
 use super::hierarchy::Hierarchy;
 use super::rewind_history::{RewindHistory, RewindTerms};
 use super::row_versions::RowVersions;
-use crate::session::row_codec::{Ages, EVENT_TICKS_BACK};
+use crate::session::exact_row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};

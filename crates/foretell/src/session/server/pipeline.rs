@@ -7,7 +7,7 @@ use super::config::{ServerConfig, Settings};
 use super::exact_sessions::{ExactSession, Lead};
 use super::hit_receipts::receipt;
 use super::host_player::{LocalInput, LocalStep};
-use super::inputs::{OfferedInput, ReceivedInputs};
+use super::inputs::{InputDatagramReader, OfferedInput};
 use super::message_router::MessageRouter;
 use super::peer::Peer;
 use super::replication::{InterestSettings, StepReport};
@@ -38,7 +38,7 @@ pub(super) struct Pipeline<I> {
     /// Who is here, and what is known of each.
     pub roster: Roster<Peer<I>>,
     /// The datagram that is being read.
-    datagram: ReceivedInputs<I>,
+    datagram: InputDatagramReader<I>,
     simulation: Simulation<I>,
     pub state: AuthoritativeState,
     pub authority: AuthorityArbiter,
@@ -56,7 +56,7 @@ impl<I: Input> Pipeline<I> {
         Pipeline {
             schedule: TickSchedule::new(rules.tick_rate, now),
             roster: Roster::new(epoch, rule_parts),
-            datagram: ReceivedInputs::new(&rules.schema),
+            datagram: InputDatagramReader::new(&rules.schema),
             simulation: Simulation::new(),
             state: AuthoritativeState::new(&rules.schema),
             authority: AuthorityArbiter::new(&rules.schema, rules.tick_rate),

@@ -1,7 +1,7 @@
 //! The way to the server and back: numbers, round trips, and the clock that leads the server's by it.
 
 use super::datagram_timing::DatagramTiming;
-use super::input_schedule::InputSchedule;
+use super::input_send_window::InputSendWindow;
 use super::outgoing_step_messages::OutgoingStepMessages;
 use super::pacing::{Arrived, Pacing};
 use super::server_clock::{Exchange, ServerClock};
@@ -52,7 +52,7 @@ pub(crate) struct Link {
     pub datagrams: DatagramTiming,
     pub server_clock: ServerClock,
     pub pacing: Pacing,
-    pub inputs: InputSchedule,
+    pub inputs: InputSendWindow,
     pub step_messages: OutgoingStepMessages,
     pub tick_unwrap: TickUnwrap,
     /// When the last update was, and how long after the one before.
@@ -67,7 +67,7 @@ impl Link {
             datagrams,
             server_clock: ServerClock::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
-            inputs: InputSchedule::default(),
+            inputs: InputSendWindow::default(),
             step_messages: OutgoingStepMessages::new(at.tick()),
             tick_unwrap: TickUnwrap::new(at.tick(), now),
             updated: now,

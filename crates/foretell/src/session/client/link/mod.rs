@@ -1,7 +1,7 @@
 //! The way to the server and back: datagrams' numbers, round trips, and the clock that leads the server's by them.
 
 mod datagram_timing;
-mod input_schedule;
+mod input_send_window;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod link;
 mod outgoing_step_messages;

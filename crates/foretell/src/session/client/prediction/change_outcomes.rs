@@ -2,7 +2,7 @@
 
 use super::cause_evidence::CauseEvidence;
 use crate::rollback::{ChangeAnswer, ChangedRow, OptimisticChanges, PredictedChange};
-use crate::session::client::game_settings::GameSettings;
+use crate::session::client::client_settings::ClientSettings;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
@@ -38,7 +38,7 @@ pub(super) fn note_told(
 
 /// What is known and shown when changes are settled.
 pub(super) struct KnownNow<'a> {
-    pub settings: &'a GameSettings,
+    pub settings: &'a ClientSettings,
     pub snapshots: &'a Snapshots,
     /// The newest predicted state.
     pub present: Tick,

@@ -3,10 +3,10 @@
 
 use super::ownership_changes::{Handed, OwnershipChanges};
 use crate::motion::vector::squared_distance;
-use crate::rollback::PredictedStates;
+use crate::rollback::NewestPredictions;
 use crate::session::client::authority::HeldEntities;
+use crate::session::client::client_settings::{ClientSettings, EntityMode};
 use crate::session::client::config::Predict;
-use crate::session::client::game_settings::{EntityMode, GameSettings};
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
     Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, PredictionSet, Row, RowKey,
@@ -26,7 +26,7 @@ pub(crate) struct Known<'a> {
 
 /// What is predicted, and could be.
 pub(crate) struct Predictable<'a> {
-    pub states: PredictedStates<'a>,
+    pub states: NewestPredictions<'a>,
     /// How many ticks of it are remembered.
     pub horizon: u32,
     /// Whether it is known what a player does; the server's own need no inputs.
@@ -68,7 +68,7 @@ impl PredictedEntities {
         &mut self,
         snapshot: &Snapshot,
         snapshots: &Snapshots,
-        PredictedStates { players: predicted, present, .. }: PredictedStates<'_>,
+        NewestPredictions { players: predicted, present, .. }: NewestPredictions<'_>,
     ) -> &[Entity] {
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
         self.owners.note(rows, others, predicted.player(), present);
@@ -105,7 +105,7 @@ impl PredictedEntities {
     }
 
     /// Whether the inputs of a player that a snapshot tells are worth the memory.
-    pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, settings: &GameSettings) -> bool {
+    pub(crate) fn may_want(&self, player: PlayerId, snapshots: &Snapshots, settings: &ClientSettings) -> bool {
         let owner = |entity: Entity| snapshots.rows().and_then(|rows| rows.owner(entity));
         let is_single =
             |(entity, mode): (Entity, &EntityMode)| *mode == EntityMode::Predicted && owner(entity) == Some(player);
@@ -114,7 +114,7 @@ impl PredictedEntities {
     }
 
     /// Decides whom to predict.
-    pub(crate) fn choose(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &GameSettings) {
+    pub(crate) fn choose(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &ClientSettings) {
         if settings.rules.exact {
             return self.want_everything(&known.snapshot.rows);
         }
@@ -156,9 +156,9 @@ impl PredictedEntities {
         snapshot: &Snapshot,
         radii: Radii,
         predictable: &Predictable<'_>,
-        settings: &GameSettings,
+        settings: &ClientSettings,
     ) {
-        let PredictedStates { players, newest: Some(newest), .. } = predictable.states else { return };
+        let NewestPredictions { players, newest: Some(newest), .. } = predictable.states else { return };
         let schema = &settings.rules.schema;
         let own = self.wanted.player();
         let PredictedEntities { near, wanted, .. } = self;
@@ -180,7 +180,7 @@ impl PredictedEntities {
     }
 
     /// What has changed hands, what the game has said of single entities, and what it or another player's client moves itself.
-    fn choose_single(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &GameSettings) {
+    fn choose_single(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &ClientSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
         for of in self.owners.handed() {
             let yes = self.wanted.contains(of);

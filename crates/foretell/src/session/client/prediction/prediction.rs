@@ -8,15 +8,15 @@ use super::change_outcomes;
 use super::effects::{Effects, Now};
 use super::predicted_entities::{Known, Predictable, PredictedEntities};
 use super::reconciler::{Comparison, Reconciler};
-use crate::rollback::{PredictedStates, Timeline};
+use crate::rollback::{NewestPredictions, Timeline};
 use crate::session::Rules;
+use crate::session::client::client_settings::ClientSettings;
 use crate::session::client::correction_causes::Causes;
-use crate::session::client::game_settings::GameSettings;
 use crate::session::client::snapshots::ToldInputs;
 use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
-use crate::session::row_codec::proof_of;
+use crate::session::exact_row_codec::proof_of;
 use crate::time::{Tick, TickTime};
 use crate::world::{PlayerId, PredictionSet, Rows, Tolerance, World};
 use core::time::Duration;
@@ -51,7 +51,7 @@ pub(crate) struct Restart {
 }
 
 impl<W: World> Prediction<W> {
-    pub(crate) fn new(settings: &GameSettings, player: PlayerId) -> Prediction<W> {
+    pub(crate) fn new(settings: &ClientSettings, player: PlayerId) -> Prediction<W> {
         let (Rules { schema, tick_rate, .. }, config) = (&settings.rules, &settings.config);
         let horizon = tick_rate.ticks_in(config.horizon.min(HORIZON_MAX));
         let mut timeline = Timeline::new(schema, player, *tick_rate, horizon, config.checkpoint_interval);
@@ -105,7 +105,7 @@ impl<W: World> Prediction<W> {
 
     /// Until when what is told now of an input of another is used as it is: the clock has come to the tick `at`, and snapshots
     /// are `interval` ticks apart.
-    pub(crate) fn fresh_until(&self, at: Tick, interval: u32, settings: &GameSettings) -> Tick {
+    pub(crate) fn fresh_until(&self, at: Tick, interval: u32, settings: &ClientSettings) -> Tick {
         at.max(self.timeline.present()) + settings.rules.tick_rate.ticks_in(GUESS_KEPT) + 2 * interval
     }
 
@@ -114,7 +114,7 @@ impl<W: World> Prediction<W> {
         &mut self,
         told: ToldInputs<'_, W::Input>,
         snapshots: &Snapshots,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         fresh_until: Tick,
     ) {
         let Prediction { timeline, targets, .. } = self;
@@ -156,11 +156,11 @@ impl<W: World> Prediction<W> {
         &mut self,
         tick: Tick,
         snapshots: &Snapshots,
-        settings: &GameSettings,
+        settings: &ClientSettings,
     ) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let handed = targets.note_owners(snapshot, snapshots, PredictedStates::of(timeline));
+        let handed = targets.note_owners(snapshot, snapshots, NewestPredictions::of(timeline));
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
@@ -176,7 +176,13 @@ impl<W: World> Prediction<W> {
     }
 
     /// Puts the authority's state, which was found to differ, into the place of the predicted one.
-    pub(crate) fn correct(&mut self, world: &mut W, span: ComparedTicks, settings: &GameSettings, log: &mut UpdateLog) {
+    pub(crate) fn correct(
+        &mut self,
+        world: &mut W,
+        span: ComparedTicks,
+        settings: &ClientSettings,
+        log: &mut UpdateLog,
+    ) {
         self.blame(world, span, settings, log);
         log.roll_back(self.timeline.present().since(span.tick));
         self.reconciler.corrections.note_again(span.tick, Causes::default());
@@ -185,7 +191,7 @@ impl<W: World> Prediction<W> {
     }
 
     /// Finds a cause for what nothing known explains of the differences between two states.
-    fn blame(&mut self, world: &mut W, window: ComparedTicks, settings: &GameSettings, log: &mut UpdateLog) {
+    fn blame(&mut self, world: &mut W, window: ComparedTicks, settings: &ClientSettings, log: &mut UpdateLog) {
         if self.reconciler.has_unexplained() && settings.rules.exact {
             let cause = self.cause_of_unexplained(world, window);
             self.reconciler.blame(cause);
@@ -199,10 +205,10 @@ impl<W: World> Prediction<W> {
 
     /// Decides whom to predict, from the state of `known` on. Whether that changes, or whose something predicted is, of which another
     /// component may be known by that.
-    pub(crate) fn choose(&mut self, known: &Known<'_>, settings: &GameSettings) -> bool {
+    pub(crate) fn choose(&mut self, known: &Known<'_>, settings: &ClientSettings) -> bool {
         let Prediction { timeline, targets, .. } = self;
         timeline.forget_silent_players(settings.rules.tick_rate.ticks_in(SILENT));
-        let (states, horizon) = (PredictedStates::of(timeline), timeline.horizon());
+        let (states, horizon) = (NewestPredictions::of(timeline), timeline.horizon());
         let is_known = |player| player == PlayerId::SERVER || timeline.knows_inputs_of(player);
         targets.choose(known, &Predictable { states, horizon, is_known: &is_known }, settings);
         self.targets.wanted() != self.timeline.predicted() || !settings.rules.exact && self.targets.any_just_handed()
@@ -210,7 +216,7 @@ impl<W: World> Prediction<W> {
 
     /// How far around its own entities it is to be told those of others exactly, in metres, 0 wherever they are; `None` where it
     /// predicts nothing of others.
-    pub(crate) fn exact_within_m(&self, settings: &GameSettings) -> Option<u32> {
+    pub(crate) fn exact_within_m(&self, settings: &ClientSettings) -> Option<u32> {
         let predicts = || self.timeline.predicted().predicts_others() && !settings.spectates();
         settings.predicts_within_m().or_else(|| predicts().then_some(0))
     }
@@ -342,7 +348,7 @@ impl<W: World> Prediction<W> {
     /// Tells what has become of its changes of others', and ends those of which as much is shown as was told.
     pub(crate) fn settle_changes(
         &mut self,
-        settings: &GameSettings,
+        settings: &ClientSettings,
         snapshots: &Snapshots,
         cursor: Option<TickTime>,
         log: &mut UpdateLog,

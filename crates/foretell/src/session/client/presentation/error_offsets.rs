@@ -1,6 +1,6 @@
 //! The visual offsets that hide corrections: what was shown before, and how far from there it is simulated (R23, R24).
 
-use super::visual_state::{Motion, VisualState};
+use super::unsmoothed_state::{Motion, UnsmoothedState};
 use crate::motion::{Correction, Pose, VisualOffset, vector};
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
@@ -66,7 +66,7 @@ impl ErrorOffsets {
     }
 
     /// Remembers what is shown of every predicted entity.
-    pub(crate) fn capture(&mut self, visual: &VisualState<'_>) {
+    pub(crate) fn capture(&mut self, visual: &UnsmoothedState<'_>) {
         self.captured.clear();
         self.follow_law(visual.sources.now, visual.sources.config.correction.as_ref());
         let Some(newest) = visual.sources.predicted.newest else { return };
@@ -102,7 +102,7 @@ impl ErrorOffsets {
 
     /// Remembers what is shown of entities that are not predicted and will be: those of `players`. After
     /// [`capture`](ErrorOffsets::capture).
-    pub(crate) fn capture_others(&mut self, visual: &VisualState<'_>, players: &PredictionSet) {
+    pub(crate) fn capture_others(&mut self, visual: &UnsmoothedState<'_>, players: &PredictionSet) {
         let has_pose = |row: &Row<'_>| visual.sources.schema.component(row.component).has_pose();
         for row in visual.others().filter(has_pose).filter(|row| players.contains(row.owned())) {
             self.capture_one(row.entity, visual);
@@ -116,7 +116,7 @@ impl ErrorOffsets {
         self.captured.dedup_by_key(|captured| captured.entity);
     }
 
-    fn capture_one(&mut self, entity: Entity, visual: &VisualState<'_>) {
+    fn capture_one(&mut self, entity: Entity, visual: &UnsmoothedState<'_>) {
         let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(entity) else { return };
         let velocity = if is_predicted { velocity } else { STANDING };
         let offset = self.at(entity, visual.sources.now, velocity);
@@ -132,7 +132,7 @@ impl ErrorOffsets {
     }
 
     /// Gives every entity whose pose a correction has moved the offset that hides it.
-    pub(crate) fn land(&mut self, visual: &VisualState<'_>) {
+    pub(crate) fn land(&mut self, visual: &UnsmoothedState<'_>) {
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
             let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(before.entity) else {

@@ -4,18 +4,18 @@ mod error_offsets;
 mod followers;
 mod lifecycles;
 mod playout;
-mod playout_samples;
+mod playout_reader;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;
 mod remote_playback;
 mod tick_interpolation;
+mod unsmoothed_state;
 mod view;
 mod views;
-mod visual_state;
 
 pub(in crate::session) use lifecycles::Lifecycles;
 pub(super) use presentation::Presentation;
 pub(in crate::session) use tick_interpolation::StatePair;
+pub(super) use unsmoothed_state::{HeldShown, Sources};
 pub use view::View;
 pub use views::{Views, ViewsIter};
-pub(super) use visual_state::{HeldShown, Sources};

@@ -3,13 +3,13 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::lifecycles::Lifecycles;
 use super::playout::Points;
-use super::playout_samples::{RemoteRow, Seen};
+use super::playout_reader::{RemoteRow, Seen};
 use super::remote_playback::RemotePlayback;
+use super::unsmoothed_state::{HeldShown, Motion, Sources, UnsmoothedState};
 use super::views::{RestOfStates, Views};
-use super::visual_state::{HeldShown, Motion, Sources, VisualState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::session::client::curve_choices::CurveChoices;
-use crate::session::client::game_settings::{GameSettings, Moment};
+use crate::session::client::client_settings::{ClientSettings, Moment};
+use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::{Snapshot, Snapshots, Tracks};
 use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
@@ -36,7 +36,7 @@ struct Told {
 
 impl Presentation {
     pub(crate) fn new(moment: Moment<'_>, player: PlayerId) -> Presentation {
-        let GameSettings { rules, config, .. } = moment.settings;
+        let ClientSettings { rules, config, .. } = moment.settings;
         let (schema, rate) = (&rules.schema, rules.tick_rate);
         Presentation {
             remote: RemotePlayback::new(schema, rate, config.curve),
@@ -81,7 +81,7 @@ impl Presentation {
 
     /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
     /// curves `wanted`.
-    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &CurveChoices) {
+    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &EntityCurves) {
         self.remote.hide_changes(sources, wanted, &mut self.offsets);
     }
 
@@ -197,7 +197,7 @@ impl Presentation {
         self.present_others(&visual, views);
     }
 
-    fn present_others(&self, visual: &VisualState<'_>, views: &mut Views) {
+    fn present_others(&self, visual: &UnsmoothedState<'_>, views: &mut Views) {
         let (Some(remote), Sources { schema, predicted, .. }) = (&visual.remote, visual.sources) else { return };
         let predicted = predicted.players;
         let mut words = [0; ROW_WORDS_MAX];
@@ -234,7 +234,7 @@ impl Presentation {
     /// The rows that others have been given here and that are not told, up to this entity: `given` is the next.
     fn push_given<'a>(
         &self,
-        visual: &VisualState<'a>,
+        visual: &UnsmoothedState<'a>,
         given: &mut Option<Row<'a>>,
         until: Option<Entity>,
         views: &mut Views,
@@ -252,7 +252,7 @@ impl Presentation {
     }
 
     /// Moves a row of another's by its offset, which it returns.
-    fn offset_other(&self, visual: &VisualState<'_>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
+    fn offset_other(&self, visual: &UnsmoothedState<'_>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
         let Sources { schema, now, .. } = visual.sources;
         let offset = self.offsets.at(key.entity, *now, STANDING);
         apply(offset, schema.component(key.component), words);
@@ -261,7 +261,7 @@ impl Presentation {
 }
 
 /// Where the rest of what is shown of others stands.
-fn rest_of_others<'a>(visual: &'a VisualState<'a>) -> RestOfStates<'a> {
+fn rest_of_others<'a>(visual: &'a UnsmoothedState<'a>) -> RestOfStates<'a> {
     RestOfStates { rows: None, told: visual.remote.as_ref(), changes: Some(visual.sources.predicted.changes) }
 }
 
@@ -272,7 +272,7 @@ fn first_components(schema: &Schema) -> impl Iterator<Item = ComponentId> {
 
 /// Draws a row of the newest predicted state as it is shown. Returns the offset in it.
 fn show_predicted(
-    visual: &VisualState<'_>,
+    visual: &UnsmoothedState<'_>,
     offsets: &ErrorOffsets,
     row: Row<'_>,
     into: &mut RowBuffer,
@@ -317,7 +317,7 @@ impl LastShown<'_> {
     fn pose(&self, entity: Entity) -> Option<Pose> {
         let LastShown { told: Told { seen, points }, sources, remote, offsets } = self;
         let samples = remote.samples(sources)?.as_seen(*seen, *points);
-        let motion = VisualState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
+        let motion = UnsmoothedState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
         Some(offsets.at(entity, sources.now, STANDING).shown(motion.pose))
     }
 }

@@ -8,11 +8,11 @@
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::{Drawing, Followers};
 use super::playout::Playout;
-use super::playout_samples::{ComponentSamples, Pace, PlayoutSamples, RemoteRow, Seen};
-use super::visual_state::{Sources, VisualState};
+use super::playout_reader::{ComponentSamples, Pace, PlayoutReader, RemoteRow, Seen};
+use super::unsmoothed_state::{Sources, UnsmoothedState};
 use crate::motion::{Pose, VisualOffset, vector};
-use crate::rollback::PredictedStates;
-use crate::session::client::curve_choices::CurveChoices;
+use crate::rollback::NewestPredictions;
+use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Revision;
 use crate::session::curves::Curve;
 use crate::session::curves::{RowBuffer, velocity_of};
@@ -25,7 +25,7 @@ pub(crate) struct RemotePlayback {
     pub playout: Playout,
     rate: TickRate,
     /// By which curves they were shown in the last update, and by which states.
-    pub curves: CurveChoices,
+    pub curves: EntityCurves,
     seen: Option<Seen>,
     followers: Followers,
     /// Their rows at the cursor, written before each step.
@@ -41,7 +41,7 @@ impl RemotePlayback {
         RemotePlayback {
             playout: Playout::new(rate),
             rate,
-            curves: CurveChoices::new(curve),
+            curves: EntityCurves::new(curve),
             seen: None,
             followers: Followers::new(),
             proxies: Rows::new(schema),
@@ -51,9 +51,9 @@ impl RemotePlayback {
     }
 
     /// What is shown.
-    pub(crate) fn visual<'a>(&'a self, sources: &'a Sources<'a>) -> VisualState<'a> {
+    pub(crate) fn visual<'a>(&'a self, sources: &'a Sources<'a>) -> UnsmoothedState<'a> {
         let remote = self.samples(sources);
-        VisualState { sources, remote, curves: &self.curves, followers: &self.followers }
+        UnsmoothedState { sources, remote, curves: &self.curves, followers: &self.followers }
     }
 
     pub(crate) fn proxies(&self) -> &Rows {
@@ -89,7 +89,7 @@ impl RemotePlayback {
             staying.clear();
         }
         *written = may_stay.then(|| remote.seen());
-        let visual = VisualState { sources, remote: Some(remote), curves, followers };
+        let visual = UnsmoothedState { sources, remote: Some(remote), curves, followers };
         let mut writer = ProxyWriter { visual: &visual, proxies, staying, may_stay, count: 0 };
         sources.schema.ids().for_each(|component| writer.write_component(component, remote.component(component)));
         let count = writer.count;
@@ -101,7 +101,7 @@ impl RemotePlayback {
 
     /// Keeps what is shown of others where it was, where something has changed about them; from now on they are shown by the
     /// curves `wanted`. After the offsets were captured.
-    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &CurveChoices, offsets: &mut ErrorOffsets) {
+    pub(crate) fn hide_changes(&mut self, sources: &Sources<'_>, wanted: &EntityCurves, offsets: &mut ErrorOffsets) {
         let Some(remote) = self.samples(sources) else { return };
         let seen = self.seen.replace(remote.seen()).unwrap_or(remote.seen());
         let leapt_from = self.playout.leapt_from();
@@ -153,10 +153,10 @@ impl RemotePlayback {
     }
 
     /// What is known of others where they are shown; `None` where nothing is.
-    pub(crate) fn samples<'a>(&self, sources: &Sources<'a>) -> Option<PlayoutSamples<'a>> {
+    pub(crate) fn samples<'a>(&self, sources: &Sources<'a>) -> Option<PlayoutReader<'a>> {
         let pace = Pace { rate: self.rate, interval: self.playout.interval_ticks() };
         let teleport_m = sources.config.correction.unwrap_or_default().teleport_m();
-        PlayoutSamples::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace, teleport_m)
+        PlayoutReader::new(sources.snapshots, sources.schema, self.playout.points_at(sources.now)?, pace, teleport_m)
     }
 }
 
@@ -202,7 +202,7 @@ impl StayingRowsOf<'_> {
 
 /// Writes proxies, component by component.
 struct ProxyWriter<'a> {
-    visual: &'a VisualState<'a>,
+    visual: &'a UnsmoothedState<'a>,
     proxies: &'a mut Rows,
     staying: &'a mut StayingRows,
     /// Whether what rests is written as it was told.
@@ -237,7 +237,7 @@ impl ProxyWriter<'_> {
 }
 
 /// Whether a row is simulated here, or is of an entity that another player has by now, as whose it is.
-fn is_predicted(row: Row<'_>, component: &ComponentSchema, states: &PredictedStates<'_>) -> bool {
+fn is_predicted(row: Row<'_>, component: &ComponentSchema, states: &NewestPredictions<'_>) -> bool {
     let predicted = states.players;
     let owner = || states.newest.and_then(|rows| rows.owner(row.entity));
     predicted.contains(row.owned())

@@ -1,6 +1,6 @@
 //! All that is shown at one instant, kept by the caller from frame to frame.
 
-use super::playout_samples::PlayoutSamples;
+use super::playout_reader::PlayoutReader;
 use super::view::View;
 use crate::motion::VisualOffset;
 use crate::rollback::FoundChanges;
@@ -56,7 +56,7 @@ pub(super) struct RestOfStates<'a> {
     /// Of what is predicted.
     pub rows: Option<&'a Rows>,
     /// Of others; and of what is predicted, of components that are for a group.
-    pub told: Option<&'a PlayoutSamples<'a>>,
+    pub told: Option<&'a PlayoutReader<'a>>,
     /// What of others was changed here, ahead of the authority.
     pub changes: Option<FoundChanges<'a>>,
 }

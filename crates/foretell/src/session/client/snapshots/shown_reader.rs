@@ -2,11 +2,11 @@
 //! rows that it was told.
 
 use crate::session::client::initial_capacity::FEW;
-use crate::session::resting_rows::read_resting;
-use crate::session::row_codec::{GoneRecord, RowCodec};
+use crate::session::exact_row_codec::{ExactRowCodec, GoneRecord};
+use crate::session::resting_rows_codec::read_resting;
 use crate::session::row_rates::RowRates;
 use crate::session::shown_bases::{KEPT_TICKS, ShownBases};
-use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
@@ -74,7 +74,7 @@ struct ReadDatagram {
 /// Lives as long as a session. Its memory is used again.
 #[derive(Debug)]
 pub(super) struct ShownReader {
-    codec: ShownCodec,
+    codec: ShownRowCodec,
     /// By number.
     names: Vec<Option<RowName>>,
     told: ShownBases,
@@ -88,7 +88,7 @@ impl ShownReader {
     pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownReader {
         let (words, rounded) = (Vec::with_capacity(32 * FEW), Vec::with_capacity(32 * FEW));
         ShownReader {
-            codec: ShownCodec::new(schema, rate),
+            codec: ShownRowCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
             told: ShownBases::new(),
             stops: [None; KEPT_TICKS],
@@ -115,7 +115,12 @@ impl ShownReader {
     }
 
     /// Reads what a datagram tells of the state of `tick`, up to its end.
-    pub(super) fn read(&mut self, tick: Tick, mut reader: BitReader<'_>, codec: &RowCodec) -> Result<(), Malformed> {
+    pub(super) fn read(
+        &mut self,
+        tick: Tick,
+        mut reader: BitReader<'_>,
+        codec: &ExactRowCodec,
+    ) -> Result<(), Malformed> {
         self.begin();
         while reader.take(1)? == 1 {
             let GoneRecord { key, is_hidden } = codec.read_gone(&mut reader)?;
@@ -253,7 +258,7 @@ mod tests {
     /// Reads a datagram of the state of `tick` that tells the same row, with its name or without. Returns whose the row is then.
     fn owner_read(records: &mut ShownReader, tick: u32, named: Option<u16>) -> Option<u16> {
         let (schema, tick) = (test_states::schema(), Tick::new(tick));
-        let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
+        let (codec, shown) = (ExactRowCodec::new(&schema), ShownRowCodec::new(&schema, TickRate::default()));
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 7));
         let named = named.map(|owner| RecordKind::Named { key, owner: PlayerId::new(owner) });
         let header = RecordHeader { slot: SLOT, kind: named.unwrap_or(RecordKind::Whole) };

@@ -5,7 +5,7 @@ use super::shown_reader::ShownReader;
 use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, ToldHolder, read_holder};
 use crate::session::baseline_ref::BaselineRef;
 use crate::session::client::initial_capacity::FEW;
-use crate::session::row_codec::{GoneRecord, RowCodec};
+use crate::session::exact_row_codec::{ExactRowCodec, GoneRecord};
 use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::step_events::{STEP_EVENTS_MAX, StepEvent};
 use crate::time::{Instant, Tick, TickTime};
@@ -91,7 +91,7 @@ impl Lists {
     pub(super) fn read(
         &mut self,
         part: &SnapshotPart<'_>,
-        codec: &RowCodec,
+        codec: &ExactRowCodec,
         rows: &mut Rows,
         shown: &mut ShownReader,
     ) -> Result<(), Malformed> {

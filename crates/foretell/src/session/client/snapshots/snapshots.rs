@@ -13,7 +13,7 @@ use super::tracks::Tracks;
 use crate::session::Rules;
 use crate::session::ack_bits::AckBits;
 use crate::session::baseline_ref::{BaselineRef, baselines_max, check_of};
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::time::{Tick, TickRate, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, Owned, PlayerId, PredictionSet, RowKey, Rows};
@@ -26,7 +26,7 @@ const KEPT_MIN: usize = 32;
 pub(crate) struct Snapshots {
     /// How many are kept.
     most: usize,
-    codec: RowCodec,
+    codec: ExactRowCodec,
     /// Ascending by tick, and of one tick in the order of their first parts.
     kept: Vec<Snapshot>,
     spare: Vec<Snapshot>,
@@ -54,7 +54,7 @@ impl Snapshots {
         let most = KEPT_MIN.max(usize::from(rate.get()) / 2);
         Snapshots {
             most,
-            codec: RowCodec::new(schema),
+            codec: ExactRowCodec::new(schema),
             kept: Vec::with_capacity(most + 1),
             spare: (0..=most).map(|_| Snapshot::new(schema)).collect(),
             baselines: Baselines::new(schema, baselines_max(rate).saturating_sub(most)),

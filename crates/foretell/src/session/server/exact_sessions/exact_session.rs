@@ -4,7 +4,7 @@
 use super::digest_agreement::{Agreement, CANONICAL_APART};
 use crate::session::Rules;
 use crate::session::datagram::NAMED_TICKS_BACK;
-use crate::session::row_codec::proof_of;
+use crate::session::exact_row_codec::proof_of;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::replication::Form;
 use crate::session::snapshot_header::{CANONICAL_MAX, ExactReport};

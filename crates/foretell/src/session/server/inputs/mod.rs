@@ -3,9 +3,9 @@
 mod incoming_step_messages;
 mod input_arrivals;
 mod input_buffer;
-mod received_inputs;
+mod input_datagram_reader;
 
 pub(super) use incoming_step_messages::IncomingStepMessages;
 pub(super) use input_arrivals::InputArrivals;
 pub(super) use input_buffer::{InputBuffer, Offered};
-pub(super) use received_inputs::{OfferedInput, ReceivedInputs};
+pub(super) use input_datagram_reader::{InputDatagramReader, OfferedInput};

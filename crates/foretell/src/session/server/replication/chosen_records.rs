@@ -2,7 +2,7 @@
 
 use super::encoded_rows::EncodedRow;
 use super::slot_set::SlotSet;
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::shown_row_header::RecordHeader;
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ pub(super) struct RecordToTell {
 
 impl RecordToTell {
     /// How many bits it mostly takes at most.
-    pub(super) fn bits_usual(&self, codec: &RowCodec) -> usize {
+    pub(super) fn bits_usual(&self, codec: &ExactRowCodec) -> usize {
         self.header.bits_usual(codec) + self.row.bits as usize
     }
 }

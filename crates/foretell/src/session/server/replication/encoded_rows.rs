@@ -6,7 +6,7 @@ use super::optional_tick::OptionalTick;
 use super::row_bundles::{Found, RowBundle, RowBundles, RowToBundle, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
-use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitBatch, BitWriter};
@@ -33,7 +33,7 @@ pub(super) struct EncodedRow {
 
 /// The rows of one state, as far as anybody was told. Its memory is used again.
 pub(super) struct EncodedRows {
-    codec: ShownCodec,
+    codec: ShownRowCodec,
     of: Tick,
     bytes: Vec<u8>,
     /// By the number of the row.
@@ -59,7 +59,7 @@ struct Lengths {
 impl EncodedRows {
     pub(super) fn new(schema: &Schema, rate: TickRate) -> EncodedRows {
         EncodedRows {
-            codec: ShownCodec::new(schema, rate),
+            codec: ShownRowCodec::new(schema, rate),
             of: Tick::ZERO,
             bytes: Vec::new(),
             rows: EncodingsByBase::new(),

@@ -5,7 +5,7 @@ use super::exact_row_set::{ExactRow, ExactRowSet};
 use super::interest_query::{InterestQuery, STAYS};
 use super::ranking_key::{RankingKey, single};
 use super::slot_set::SlotSet;
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::server::row_versions::RowVersions;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
@@ -20,7 +20,7 @@ pub(super) struct ExactTerms<'a> {
     pub versions: &'a RowVersions,
     pub grid: &'a EntityGrid,
     pub interest: &'a InterestQuery,
-    pub codec: &'a RowCodec,
+    pub codec: &'a ExactRowCodec,
     /// How far around its own entities, in metres; 0 wherever they are.
     pub within_m: u32,
     /// How long all that has to be told of it may be.

@@ -24,7 +24,7 @@ mod replica;
 mod replication;
 mod row_bundles;
 mod sent_datagrams;
-mod sent_history;
+mod sent_snapshots;
 mod shown_context;
 mod shown_datagram;
 mod shown_lane;

@@ -4,7 +4,7 @@ use super::entities_in_view::EntitiesInView;
 use super::exact_row_set::ExactRowSet;
 use super::interest_query::InterestQuery;
 use super::interest_settings::InterestSettings;
-use super::sent_history::SentHistory;
+use super::sent_snapshots::SentSnapshots;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
@@ -74,7 +74,7 @@ impl Sight<'_> {
 pub(crate) struct Replica {
     /// As what it looks.
     pub seat: Seat,
-    pub(super) sent: SentHistory,
+    pub(super) sent: SentSnapshots,
     /// What it has to be told besides states.
     pub(super) events: StepEventLog,
     /// Who holds what of what it sees.
@@ -104,7 +104,7 @@ impl Replica {
     pub(crate) fn new() -> Replica {
         Replica {
             seat: Seat::Player,
-            sent: SentHistory::new(),
+            sent: SentSnapshots::new(),
             events: StepEventLog::new(),
             holders: ToldHolders::new(),
             newest_sent: None,

@@ -21,7 +21,7 @@ use super::step_event_log::ToldEvents;
 use crate::session::authority_codec::{HeldEntity, ToldHolder};
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHeader};
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::row_rates::RowRates;
 use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId};
@@ -57,7 +57,7 @@ pub(crate) struct SendReport {
 
 /// Writes snapshots, for one client after the other. Its memory is used again.
 pub(crate) struct Replication {
-    codec: RowCodec,
+    codec: ExactRowCodec,
     /// What the snapshot that is being written tells.
     delta: ExactLane,
     holders: Vec<ToldHolder>,
@@ -77,7 +77,7 @@ pub(crate) struct Replication {
 impl Replication {
     pub(crate) fn new(schema: &Schema, rate: TickRate) -> Replication {
         Replication {
-            codec: RowCodec::new(schema),
+            codec: ExactRowCodec::new(schema),
             delta: ExactLane::default(),
             holders: Vec::new(),
             grid: EntityGrid::default(),

@@ -5,8 +5,8 @@ use super::encoded_rows::EncodedRows;
 use super::row_bundles::RowBundle;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
-use crate::session::resting_rows::STOPPED_BITS;
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
+use crate::session::resting_rows_codec::STOPPED_BITS;
 use crate::session::shown_row_header::RecordsBefore;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
@@ -35,7 +35,7 @@ impl Room {
 
 /// A datagram that is being written.
 pub(super) struct ShownDatagram<'a, 'b> {
-    pub codec: &'a RowCodec,
+    pub codec: &'a ExactRowCodec,
     pub encoded: &'a mut EncodedRows,
     /// For what is told next; its memory is used again.
     pub chosen: &'a mut ChosenRecords,
@@ -77,7 +77,7 @@ impl<'b> ShownDatagram<'_, 'b> {
 
 /// The rows of a datagram that is being written.
 pub(super) struct RecordWriter<'a, 'b> {
-    pub codec: &'a RowCodec,
+    pub codec: &'a ExactRowCodec,
     pub encoded: &'a mut EncodedRows,
     /// For what is told next; its memory is used again.
     pub chosen: &'a mut ChosenRecords,

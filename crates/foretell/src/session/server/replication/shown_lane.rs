@@ -19,7 +19,7 @@ use super::slot_set::SlotSet;
 use super::waiting_rows::WaitingRows;
 use crate::session::ack_bits::AckBits;
 use crate::session::congestion_window::Fates;
-use crate::session::resting_rows::write_resting;
+use crate::session::resting_rows_codec::write_resting;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::shown_row_header::SLOTS_MAX;

@@ -4,8 +4,8 @@ use super::entities_in_view::GoneKey;
 use super::snapshot_source::SnapshotSource;
 use crate::session::authority_codec::{ToldHolder, write_holder};
 use crate::session::datagram::DATAGRAM_MAX;
-use crate::session::resting_rows::STOPPED_BITS;
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
+use crate::session::resting_rows_codec::STOPPED_BITS;
 use crate::session::step_events::StepEvent;
 use crate::time::Tick;
 use crate::wire::BitWriter;
@@ -25,7 +25,7 @@ pub(super) struct SnapshotPacker<'a> {
 
 /// How rows are written for a client that has the state `known`.
 pub(super) struct RowWriter<'a> {
-    pub codec: &'a RowCodec,
+    pub codec: &'a ExactRowCodec,
     pub snapshot: &'a SnapshotSource<'a>,
     pub known: Tick,
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::State;
-use crate::session::resting_rows::read_resting;
-use crate::session::row_codec::RowCodec;
+use crate::session::exact_row_codec::ExactRowCodec;
+use crate::session::resting_rows_codec::read_resting;
 use crate::session::row_rates::RowRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
@@ -17,7 +17,7 @@ use crate::session::server::replication::interest_query::{InterestQuery, Viewer}
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
-use crate::session::shown_codec::{Base, ShownCodec};
+use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
 use crate::time::TickRate;
@@ -105,7 +105,7 @@ impl Client {
     /// The rows that a datagram tells; `None` where they are told by what is not known any more.
     fn read(&mut self, flight: &Flight) -> Option<Vec<(u16, Facts)>> {
         let (schema, mut rows, mut read) = (Schema::of::<Float>(), Vec::new(), Vec::new());
-        let (codec, shown) = (RowCodec::new(&schema), ShownCodec::new(&schema, TickRate::default()));
+        let (codec, shown) = (ExactRowCodec::new(&schema), ShownRowCodec::new(&schema, TickRate::default()));
         let (mut reader, mut before) = (BitReader::new(&flight.shown), RecordsBefore::NONE);
         while reader.take(1) == Ok(1) {
             rows.push((codec.read_gone(&mut reader).expect("well-formed").key.entity.counter(), None));
@@ -239,7 +239,7 @@ struct Scene {
     scale: Scale,
     state: AuthoritativeState,
     lane: ShownLane,
-    codec: RowCodec,
+    codec: ExactRowCodec,
     encoded: EncodedRows,
     changes: RecentChanges,
     client: Client,
@@ -263,7 +263,7 @@ impl Scene {
             scale,
             state: AuthoritativeState::new(schema),
             lane: ShownLane::new(),
-            codec: RowCodec::new(schema),
+            codec: ExactRowCodec::new(schema),
             encoded: EncodedRows::new(schema, TickRate::default()),
             changes: RecentChanges::new(),
             client: Client::default(),

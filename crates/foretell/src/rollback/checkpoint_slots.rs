@@ -1,7 +1,7 @@
 //! Of which ticks states are saved: a fixed interval apart, some where the next re-simulation may well begin, and two on the side.
 //! The states themselves, whatever they are made of, lie elsewhere, each in a slot with a number.
 
-use super::rollback_starts::AHEAD;
+use super::checkpoint_placement::AHEAD;
 use crate::time::Tick;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ type Place = Option<(Tick, SavedSlot)>;
 /// one that was saved last.
 ///
 /// Invariant: an entry of the ring is of a tick of the stretch that has its place, or of one that had it before.
-pub(super) struct CheckpointRing {
+pub(super) struct CheckpointSlots {
     /// The length of a stretch, in ticks.
     every: u32,
     ring: Vec<Place>,
@@ -29,13 +29,13 @@ pub(super) struct CheckpointRing {
     spare: Vec<SavedSlot>,
 }
 
-impl CheckpointRing {
+impl CheckpointSlots {
     /// Room for the states of `horizon` ticks and the present one, when one in `every` ticks is saved.
-    pub(super) fn new(every: u32, horizon: u32) -> CheckpointRing {
+    pub(super) fn new(every: u32, horizon: u32) -> CheckpointSlots {
         let every = every.max(1);
         let (ring, expected, aside) = (vec![None; (horizon / every + 2) as usize], [None; AHEAD + 1], [None; 2]);
         let spare = (0..ring.len() + expected.len() + aside.len()).rev().collect();
-        CheckpointRing { every, ring, expected, aside, spare }
+        CheckpointSlots { every, ring, expected, aside, spare }
     }
 
     /// Whether every state is saved.

@@ -59,16 +59,16 @@ pub(crate) struct GoneRecord {
 
 /// The widths of all columns, made once from a schema.
 #[derive(Clone, Debug)]
-pub(crate) struct RowCodec {
+pub(crate) struct ExactRowCodec {
     component_bits: u32,
     widths: Vec<Vec<u8>>,
 }
 
-impl RowCodec {
-    pub(crate) fn new(schema: &Schema) -> RowCodec {
+impl ExactRowCodec {
+    pub(crate) fn new(schema: &Schema) -> ExactRowCodec {
         let count = schema.components().len();
         let component_bits = usize::BITS - count.saturating_sub(1).leading_zeros();
-        RowCodec { component_bits, widths: schema.components().iter().map(ComponentSchema::word_bits).collect() }
+        ExactRowCodec { component_bits, widths: schema.components().iter().map(ComponentSchema::word_bits).collect() }
     }
 
     /// Writes which row it is.
@@ -84,7 +84,7 @@ impl RowCodec {
         (self.component_bits + numbers.into_iter().map(small_bits).sum::<u32>()) as usize
     }
 
-    /// The inverse of [`write_key`](RowCodec::write_key).
+    /// The inverse of [`write_key`](ExactRowCodec::write_key).
     #[expect(clippy::cast_possible_truncation, reason = "eight bits at most")]
     pub(crate) fn read_key(&self, reader: &mut BitReader<'_>) -> Result<RowKey, Malformed> {
         let component = reader.take(self.component_bits)?;
@@ -122,7 +122,7 @@ impl RowCodec {
         writer.put(u64::from(is_hidden), 1);
     }
 
-    /// The inverse of [`write_gone`](RowCodec::write_gone).
+    /// The inverse of [`write_gone`](ExactRowCodec::write_gone).
     pub(crate) fn read_gone(&self, reader: &mut BitReader<'_>) -> Result<GoneRecord, Malformed> {
         Ok(GoneRecord { key: self.read_key(reader)?, is_hidden: reader.take(1)? == 1 })
     }

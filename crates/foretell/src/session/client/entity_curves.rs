@@ -5,15 +5,15 @@ use crate::world::{Entity, EntityMap};
 
 /// The curves of all entities.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct CurveChoices {
+pub(super) struct EntityCurves {
     /// Of those that are not named.
     pub(super) usual: Curve,
     named: EntityMap<Curve>,
 }
 
-impl CurveChoices {
-    pub(super) fn new(usual: Curve) -> CurveChoices {
-        CurveChoices { usual, named: EntityMap::new() }
+impl EntityCurves {
+    pub(super) fn new(usual: Curve) -> EntityCurves {
+        EntityCurves { usual, named: EntityMap::new() }
     }
 
     /// The curve of an entity.

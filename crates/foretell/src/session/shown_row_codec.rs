@@ -105,14 +105,14 @@ impl Before<'_> {
 
 /// How rows are rounded and told; made once from a schema.
 #[derive(Clone, Debug)]
-pub(crate) struct ShownCodec {
+pub(crate) struct ShownRowCodec {
     forms: Vec<RoundedRow>,
     rate: TickRate,
 }
 
-impl ShownCodec {
-    pub(crate) fn new(schema: &Schema, rate: TickRate) -> ShownCodec {
-        ShownCodec { forms: schema.components().iter().map(RoundedRow::new).collect(), rate }
+impl ShownRowCodec {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> ShownRowCodec {
+        ShownRowCodec { forms: schema.components().iter().map(RoundedRow::new).collect(), rate }
     }
 
     /// How rows of a component are rounded.
@@ -172,7 +172,7 @@ impl ShownCodec {
         bits.finish();
     }
 
-    /// Reads a rounded row; the inverse of [`write`](ShownCodec::write).
+    /// Reads a rounded row; the inverse of [`write`](ShownRowCodec::write).
     #[expect(clippy::cast_possible_truncation, reason = "each is read with 32 bits at most")]
     pub(crate) fn read(
         &self,

@@ -26,7 +26,7 @@ fn schema() -> Schema {
 
 const WALKER: ComponentId = ComponentId(0);
 
-fn rounded(codec: &ShownCodec, walker: &Walker) -> (Vec<u32>, Vec<u32>) {
+fn rounded(codec: &ShownRowCodec, walker: &Walker) -> (Vec<u32>, Vec<u32>) {
     let mut words = vec![0; schema().component(WALKER).words()];
     assert!(walker.write(0, &mut words));
     let mut rounded = vec![0; codec.form(WALKER).words()];
@@ -36,14 +36,14 @@ fn rounded(codec: &ShownCodec, walker: &Walker) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Writes and reads a row; returns what was read, and in how many bits.
-fn sent(codec: &ShownCodec, row: &[u32], base: Base<'_>) -> (Vec<u32>, usize) {
+fn sent(codec: &ShownRowCodec, row: &[u32], base: Base<'_>) -> (Vec<u32>, usize) {
     let mut bytes = Vec::new();
     let mut writer = BitWriter::new(&mut bytes);
     codec.write(&mut writer, WALKER, row, base);
     let bits = writer.bit_len();
     assert!(bits as u64 <= codec.bits_max());
     let mut passing = BitReader::new(&bytes);
-    codec.form(WALKER).groups().iter().for_each(|group| ShownCodec::pass(&mut passing, group).expect("well-formed"));
+    codec.form(WALKER).groups().iter().for_each(|group| ShownRowCodec::pass(&mut passing, group).expect("well-formed"));
     passing.finish().expect("all was passed");
     let mut reader = BitReader::new(&bytes);
     let mut read = vec![7; row.len()];
@@ -77,7 +77,7 @@ proptest! {
     fn any_row_is_read_as_it_was_rounded_whatever_it_is_told_against(
         one in walker(), other in walker(), age_ticks in 1_u32..64,
     ) {
-        let codec = ShownCodec::new(&schema(), TickRate::default());
+        let codec = ShownRowCodec::new(&schema(), TickRate::default());
         let ((row, words), (base, _)) = (rounded(&codec, &one), rounded(&codec, &other));
         prop_assert_eq!(&sent(&codec, &row, Base::NONE).0, &words);
         prop_assert_eq!(&sent(&codec, &row, Base { rounded: &base, age_ticks }).0, &words);
@@ -85,7 +85,7 @@ proptest! {
 
     #[test]
     fn what_is_told_is_off_by_half_a_step_at_most(place in -2e3..2e3_f32, turn in 0.0..6.3_f32, fuel in -1e9..1e9_f64) {
-        let codec = ShownCodec::new(&schema(), TickRate::default());
+        let codec = ShownRowCodec::new(&schema(), TickRate::default());
         let half = [crate::math::f32::sin(turn / 2.0), crate::math::f32::cos(turn / 2.0)];
         let facing = [0.0, half[0], 0.0, half[1]];
         let (_, words) = rounded(&codec, &Walker { place: [place; 3], facing, fuel, ..Walker::default() });
@@ -100,7 +100,7 @@ proptest! {
 
 #[test]
 fn who_goes_on_as_before_takes_few_bits() {
-    let codec = ShownCodec::new(&schema(), TickRate::default());
+    let codec = ShownRowCodec::new(&schema(), TickRate::default());
     let before = Walker {
         place: [10.0, 0.0, -5.0],
         facing: [0.0, 0.0, 0.0, 1.0],

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 /// Lives as long as a session.
 #[derive(Debug, Default)]
-pub(crate) struct InputSchedule {
+pub(crate) struct InputSendWindow {
     /// The next tick whose input is due.
     next: Tick,
     /// The next whose input is to be asked for: later than that for a while after the clock was set back.
@@ -22,7 +22,7 @@ pub(crate) struct InputSchedule {
     acknowledged: Option<Tick>,
 }
 
-impl InputSchedule {
+impl InputSendWindow {
     pub(crate) fn delay(&self) -> u32 {
         self.delay
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_tick_is_asked_for_once_however_inputs_are_delayed() {
-        let (mut schedule, mut pacing) = (InputSchedule::default(), pacing());
+        let (mut schedule, mut pacing) = (InputSendWindow::default(), pacing());
         let mut asked = alloc::vec::Vec::new();
         for tick in 0..20 {
             let delay = if (5..10).contains(&tick) { 4 } else { 0 };
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_goes_on_with_the_inputs_that_a_server_may_have_but_not_with_those_that_it_refused() {
-        let mut schedule = InputSchedule::default();
-        let run = |schedule: &mut InputSchedule, ticks: core::ops::Range<u32>| {
+        let mut schedule = InputSendWindow::default();
+        let run = |schedule: &mut InputSendWindow, ticks: core::ops::Range<u32>| {
             ticks.flat_map(|tick| schedule.ask_for(Tick::new(tick))).map(Tick::get).collect::<alloc::vec::Vec<_>>()
         };
         assert_eq!(run(&mut schedule, 0..102).len(), 102);
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_datagram_repeats_what_is_not_acknowledged_and_can_still_come_in_time() {
-        let (mut schedule, pacing) = (InputSchedule::default(), pacing());
-        let at = |schedule: &InputSchedule, newest| {
+        let (mut schedule, pacing) = (InputSendWindow::default(), pacing());
+        let at = |schedule: &InputSendWindow, newest| {
             schedule.count(Tick::new(newest), Redundancy::Unacknowledged { limit: 3 }, &pacing)
         };
         schedule.note_sent(Tick::new(9));

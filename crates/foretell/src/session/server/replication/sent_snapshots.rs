@@ -5,16 +5,16 @@ use alloc::collections::VecDeque;
 
 /// The states of which one client was last sent snapshots. Lives as long as the peer.
 #[derive(Clone, Debug)]
-pub(super) struct SentHistory {
+pub(super) struct SentSnapshots {
     /// Ascending; none before the one that the client names.
     kept: VecDeque<Tick>,
     /// Whether the client names the first.
     is_named: bool,
 }
 
-impl SentHistory {
-    pub(super) fn new() -> SentHistory {
-        SentHistory { kept: VecDeque::with_capacity(128), is_named: false }
+impl SentSnapshots {
+    pub(super) fn new() -> SentSnapshots {
+        SentSnapshots { kept: VecDeque::with_capacity(128), is_named: false }
     }
 
     /// Nothing that was sent so far is there.
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_baseline_is_what_the_client_has_named_if_it_was_sent_and_not_long_ago() {
-        let mut sent = SentHistory::new();
+        let mut sent = SentSnapshots::new();
         (1..=5).for_each(|tick| sent.note(Tick::new(tick), 4));
         assert_eq!(sent.baseline(), None, "nothing is named");
         for (named, found) in [(3, Some(3)), (1, None), (4, Some(4)), (9, None), (4, Some(4))] {

@@ -2,12 +2,12 @@
 //! update.
 
 use super::config::{ClientConfig, Predict};
-use super::curve_choices::CurveChoices;
+use super::entity_curves::EntityCurves;
 use crate::session::Rules;
 use crate::session::authority_codec::AuthorityCodec;
 use crate::session::curves::RowBuffer;
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::outbox::Outbox;
-use crate::session::row_codec::RowCodec;
 use crate::time::{Instant, Tick, TickTime};
 use crate::world::EntityMap;
 use crate::world::{ComponentId, Entity, Input, PlayerId, ROW_WORDS_MAX, Seat, State, World, word_bits};
@@ -23,7 +23,7 @@ pub enum EntityMode {
 }
 
 /// Lives as long as the client.
-pub(super) struct GameSettings {
+pub(super) struct ClientSettings {
     pub rules: Rules,
     pub config: ClientConfig,
     /// As what it asks to join, or has joined.
@@ -33,20 +33,20 @@ pub(super) struct GameSettings {
     /// The same for single entities.
     pub entities: EntityMap<EntityMode>,
     /// By which curves others are to be shown.
-    pub curves: CurveChoices,
+    pub curves: EntityCurves,
     /// How many bits each word of an input has.
     pub input_widths: Vec<u8>,
     pub authority_codec: AuthorityCodec,
 }
 
-impl GameSettings {
-    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig, seat: Seat) -> GameSettings {
-        let rows = RowCodec::new(&rules.schema);
-        GameSettings {
+impl ClientSettings {
+    pub(super) fn new<I: Input>(rules: Rules, config: ClientConfig, seat: Seat) -> ClientSettings {
+        let rows = ExactRowCodec::new(&rules.schema);
+        ClientSettings {
             seat,
             players: Vec::new(),
             entities: EntityMap::new(),
-            curves: CurveChoices::new(config.curve),
+            curves: EntityCurves::new(config.curve),
             input_widths: word_bits(I::columns().iter()),
             authority_codec: AuthorityCodec::new(rules.schema.components(), &rows),
             config,
@@ -131,7 +131,7 @@ pub(super) struct Moment<'a> {
     pub now: Instant,
     /// Where the client's clock stands.
     pub at: TickTime,
-    pub settings: &'a GameSettings,
+    pub settings: &'a ClientSettings,
 }
 
 /// What the game lends to an update.
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn of_what_has_ended_nothing_is_asked_for_any_more() {
         let rules = Rules::new(schema());
-        let mut settings = GameSettings::new::<Keys>(rules, ClientConfig::default(), Seat::Player);
+        let mut settings = ClientSettings::new::<Keys>(rules, ClientConfig::default(), Seat::Player);
         let rocket = Entity::new(PlayerId::SERVER, Tick::new(7), 0);
         settings.set_mode(rocket, Some(EntityMode::Predicted));
         assert_eq!(settings.predicts_within_m(), Some(0));

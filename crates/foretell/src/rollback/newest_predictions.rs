@@ -7,7 +7,7 @@ use crate::world::{PredictionSet, Rows, World};
 
 /// The two newest states that are predicted, between which the shown instant lies.
 #[derive(Clone, Copy)]
-pub(crate) struct PredictedStates<'a> {
+pub(crate) struct NewestPredictions<'a> {
     pub rate: TickRate,
     /// Whose entities.
     pub players: &'a PredictionSet,
@@ -21,10 +21,10 @@ pub(crate) struct PredictedStates<'a> {
     pub changes: FoundChanges<'a>,
 }
 
-impl<'a> PredictedStates<'a> {
-    pub(crate) fn of<W: World>(timeline: &'a Timeline<W>) -> PredictedStates<'a> {
+impl<'a> NewestPredictions<'a> {
+    pub(crate) fn of<W: World>(timeline: &'a Timeline<W>) -> NewestPredictions<'a> {
         let present = timeline.present();
-        PredictedStates {
+        NewestPredictions {
             rate: timeline.rate(),
             players: timeline.predicted(),
             present,

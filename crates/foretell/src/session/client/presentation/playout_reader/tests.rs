@@ -35,7 +35,7 @@ fn at(cursor: f64, component: ComponentId, told: &[(Tick, Row<'_>)]) -> Option<(
     let known = KnownIn { update: tracks.update(), newest: Tick::new(30) };
     let points = Points { now: Instant::ZERO, cursor, front: cursor };
     let (pace, teleport_m) = (Pace { rate: TickRate::hz(64), interval: 1 }, 2.0);
-    let samples = PlayoutSamples { tracks: &tracks, schema: &schema, known, points, pace, teleport_m };
+    let samples = PlayoutReader { tracks: &tracks, schema: &schema, known, points, pace, teleport_m };
     let mut of = samples.component(component);
     let words = of.seek(0)?.row.words[0];
     Some((of.samples.before().0.get(), words))
@@ -57,7 +57,7 @@ fn a_component_is_as_it_was_at_the_same_point_until_anything_is_told_of_it() {
         let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(cursor));
         let points = Points { now: Instant::ZERO, cursor, front: cursor };
         let (pace, teleport_m) = (Pace { rate: TickRate::hz(64), interval: 1 }, 2.0);
-        PlayoutSamples { tracks, schema: &schema, known, points, pace, teleport_m }
+        PlayoutReader { tracks, schema: &schema, known, points, pace, teleport_m }
             .component(component)
             .is_as_it_was(seen)
     };
@@ -95,7 +95,7 @@ fn runners<'a>(tracks: &'a Tracks, schema: &'a Schema) -> ComponentSamples<'a> {
     let (known, cursor) = (KnownIn { update: tracks.update(), newest: Tick::new(9) }, TickTime::ticks(6.0));
     let points = Points { now: Instant::ZERO, cursor, front: cursor };
     let (pace, teleport_m) = (Pace { rate: TickRate::hz(64), interval: 1 }, 2.0);
-    PlayoutSamples { tracks, schema, known, points, pace, teleport_m }.component(RUNNER)
+    PlayoutReader { tracks, schema, known, points, pace, teleport_m }.component(RUNNER)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
 use super::playout::Points;
-use crate::session::client::curve_choices::CurveChoices;
+use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;
@@ -38,7 +38,7 @@ pub(crate) struct RemoteRow<'a> {
 
 /// All that is known where others are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct PlayoutSamples<'a> {
+pub(crate) struct PlayoutReader<'a> {
     tracks: &'a Tracks,
     schema: &'a Schema,
     known: KnownIn,
@@ -48,7 +48,7 @@ pub(crate) struct PlayoutSamples<'a> {
     teleport_m: f64,
 }
 
-impl<'a> PlayoutSamples<'a> {
+impl<'a> PlayoutReader<'a> {
     /// What is known around these points; `None` before the first state.
     pub(crate) fn new(
         snapshots: &'a Snapshots,
@@ -56,15 +56,15 @@ impl<'a> PlayoutSamples<'a> {
         points: Points,
         pace: Pace,
         teleport_m: f64,
-    ) -> Option<PlayoutSamples<'a>> {
+    ) -> Option<PlayoutReader<'a>> {
         let (tracks, newest) = (snapshots.tracks(), snapshots.newest()?.tick);
         let known = KnownIn { update: tracks.update(), newest };
-        Some(PlayoutSamples { tracks, schema, known, points, pace, teleport_m })
+        Some(PlayoutReader { tracks, schema, known, points, pace, teleport_m })
     }
 
     /// The same as they were `seen`, at other points.
-    pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> PlayoutSamples<'a> {
-        PlayoutSamples { known: seen.known, points, pace: Pace { interval: seen.interval, ..self.pace }, ..*self }
+    pub(crate) fn as_seen(&self, seen: Seen, points: Points) -> PlayoutReader<'a> {
+        PlayoutReader { known: seen.known, points, pace: Pace { interval: seen.interval, ..self.pace }, ..*self }
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -189,7 +189,7 @@ impl<'a> ComponentSamples<'a> {
     }
 
     /// The same, but for those that by none of the curves are [bent](Self::is_bent), as is soon seen.
-    pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &CurveChoices) -> impl Iterator<Item = usize> + use<'a> {
+    pub(crate) fn perhaps_bent(&self, seen: Seen, curves: &EntityCurves) -> impl Iterator<Item = usize> + use<'a> {
         let by_neighbours = curves.any(|curve| curve.goes_by_neighbours(self.schema));
         self.tracks.perhaps_bent_since(self.component, self.look_where_shown(), self.since(seen, by_neighbours))
     }

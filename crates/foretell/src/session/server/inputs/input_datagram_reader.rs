@@ -3,8 +3,8 @@
 use crate::session::ack_bits::AckBits;
 use crate::session::authority_codec::{AuthorityCodec, Shared};
 use crate::session::datagram::{InputHeader, presented_time, stream_presented};
+use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::messages::StepList;
-use crate::session::row_codec::RowCodec;
 use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed, read_change};
 use crate::world::{Column, Input, Messages, ROW_WORDS_MAX, Schema, word_bits};
@@ -22,7 +22,7 @@ pub(crate) struct OfferedInput<I> {
 }
 
 /// What one datagram of inputs says, and how it is coded. Its memory is used again.
-pub(crate) struct ReceivedInputs<I> {
+pub(crate) struct InputDatagramReader<I> {
     columns: Vec<Column>,
     widths: Vec<u8>,
     shared_codec: AuthorityCodec,
@@ -35,12 +35,12 @@ pub(crate) struct ReceivedInputs<I> {
     shared: Shared,
 }
 
-impl<I: Input> ReceivedInputs<I> {
-    pub(crate) fn new(schema: &Schema) -> ReceivedInputs<I> {
-        ReceivedInputs {
+impl<I: Input> InputDatagramReader<I> {
+    pub(crate) fn new(schema: &Schema) -> InputDatagramReader<I> {
+        InputDatagramReader {
             columns: I::columns(),
             widths: word_bits(I::columns().iter()),
-            shared_codec: AuthorityCodec::new(schema.components(), &RowCodec::new(schema)),
+            shared_codec: AuthorityCodec::new(schema.components(), &ExactRowCodec::new(schema)),
             header: InputHeader::default(),
             anchor: Tick::ZERO,
             inputs: Vec::with_capacity(64),

@@ -1,14 +1,14 @@
 //! Where an entity is at the shown instant without its visual offset, whether it is predicted or not.
 
 use super::followers::{Drawing, Followers};
-use super::playout_samples::PlayoutSamples;
+use super::playout_reader::PlayoutReader;
 use super::tick_interpolation::TickInterpolation;
 use crate::motion::Pose;
-use crate::rollback::{PredictedStates, Timeline};
+use crate::rollback::{NewestPredictions, Timeline};
 use crate::session::client::authority::HeldEntities;
+use crate::session::client::client_settings::Moment;
 use crate::session::client::config::ClientConfig;
-use crate::session::client::curve_choices::CurveChoices;
-use crate::session::client::game_settings::Moment;
+use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
@@ -19,7 +19,7 @@ pub(crate) struct Sources<'a> {
     pub now: Instant,
     /// Where the client's clock stands.
     pub at: TickTime,
-    pub predicted: PredictedStates<'a>,
+    pub predicted: NewestPredictions<'a>,
     pub snapshots: &'a Snapshots,
     pub authority: &'a HeldEntities,
     pub schema: &'a Schema,
@@ -34,7 +34,7 @@ impl<'a> Sources<'a> {
         authority: &'a HeldEntities,
     ) -> Sources<'a> {
         let Moment { now, at, settings } = moment;
-        let predicted = PredictedStates::of(timeline);
+        let predicted = NewestPredictions::of(timeline);
         Sources { now, at, predicted, snapshots, authority, schema: &settings.rules.schema, config: &settings.config }
     }
 }
@@ -55,14 +55,14 @@ pub(crate) struct HeldShown {
 }
 
 /// Everything that is shown at one instant.
-pub(crate) struct VisualState<'a> {
+pub(crate) struct UnsmoothedState<'a> {
     pub sources: &'a Sources<'a>,
-    pub remote: Option<PlayoutSamples<'a>>,
-    pub curves: &'a CurveChoices,
+    pub remote: Option<PlayoutReader<'a>>,
+    pub curves: &'a EntityCurves,
     pub followers: &'a Followers,
 }
 
-impl<'a> VisualState<'a> {
+impl<'a> UnsmoothedState<'a> {
     /// The rows of other entities that are shown, and not predicted.
     pub(crate) fn others(&self) -> impl Iterator<Item = Row<'a>> {
         let predicted = self.sources.predicted.players;
@@ -136,7 +136,7 @@ impl<'a> VisualState<'a> {
 
     /// Draws a row of the newest predicted state where it is shown: between two states, or ahead of them (R23, R24).
     pub(crate) fn draw_predicted(&self, row: Row<'_>, into: &mut RowBuffer) {
-        let Sources { predicted: PredictedStates { before, present, rate, .. }, schema, at, config, .. } =
+        let Sources { predicted: NewestPredictions { before, present, rate, .. }, schema, at, config, .. } =
             *self.sources;
         let (show, teleport_m) = (config.show, config.correction.unwrap_or_default().teleport_m());
         TickInterpolation { schema, before, present, at, show, rate, teleport_m }.draw(row, into);

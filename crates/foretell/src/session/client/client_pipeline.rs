@@ -2,7 +2,7 @@
 
 use super::authority::HeldEntities;
 use super::authority_handoff::AuthorityHandoff;
-use super::game_settings::{GameSettings, Moment};
+use super::client_settings::{ClientSettings, Moment};
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
 use super::presentation::Presentation;
@@ -16,7 +16,7 @@ use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
-pub(super) struct ClientWorld<W: World> {
+pub(super) struct ClientPipeline<W: World> {
     pub player: PlayerId,
     pub snapshots: Snapshots,
     pub prediction: Prediction<W>,
@@ -24,9 +24,9 @@ pub(super) struct ClientWorld<W: World> {
     pub presentation: Presentation,
 }
 
-impl<W: World> ClientWorld<W> {
-    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> ClientWorld<W> {
-        ClientWorld {
+impl<W: World> ClientPipeline<W> {
+    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> ClientPipeline<W> {
+        ClientPipeline {
             player,
             snapshots,
             prediction: Prediction::new(moment.settings, player),
@@ -36,13 +36,13 @@ impl<W: World> ClientWorld<W> {
     }
 
     /// Begins at state 0, of which nothing has come.
-    pub(super) fn begin(&mut self, world: &mut W, settings: &GameSettings) {
+    pub(super) fn begin(&mut self, world: &mut W, settings: &ClientSettings) {
         self.prediction.predict_everything(&settings.rules, &Rows::new(&settings.rules.schema));
         self.prediction.timeline.begin(world, Tick::ZERO);
     }
 
     /// What there was of an earlier session ends.
-    pub(super) fn follow(&mut self, former: Option<&mut ClientWorld<W>>, log: &mut UpdateLog) {
+    pub(super) fn follow(&mut self, former: Option<&mut ClientPipeline<W>>, log: &mut UpdateLog) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
@@ -52,7 +52,7 @@ impl<W: World> ClientWorld<W> {
     }
 
     /// Begins at the newest snapshot, and simulates up to `until`.
-    pub(super) fn start(&mut self, world: &mut W, until: Tick, settings: &GameSettings) {
+    pub(super) fn start(&mut self, world: &mut W, until: Tick, settings: &ClientSettings) {
         let newest = self.snapshots.newest().expect("it was there a moment ago").tick;
         let full = self.snapshots.state(newest, self.player).expect("it is there");
         self.prediction.predict_everything(&settings.rules, &full);
@@ -69,7 +69,7 @@ impl<W: World> ClientWorld<W> {
 
     /// What is shown is made of the first, and changes the second.
     fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a>, &'a mut Presentation) {
-        let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let ClientPipeline { prediction, snapshots, authority, presentation, .. } = self;
         (Sources::new(moment, &prediction.timeline, snapshots, authority), presentation)
     }
 
@@ -107,7 +107,7 @@ impl<W: World> ClientWorld<W> {
         self.revise(moment, world, log);
     }
 
-    fn compare(&mut self, settings: &GameSettings, world: &mut W, tick: Tick, log: &mut UpdateLog) {
+    fn compare(&mut self, settings: &ClientSettings, world: &mut W, tick: Tick, log: &mut UpdateLog) {
         let (found, span) = self.prediction.compare(tick, &self.snapshots, settings);
         self.snapshots.settle_compared(tick, &found);
         log.stats.prediction.misprediction_m = found.misprediction_m;
@@ -118,7 +118,7 @@ impl<W: World> ClientWorld<W> {
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
-        let ClientWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let ClientPipeline { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
         let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
@@ -182,7 +182,7 @@ impl<W: World> ClientWorld<W> {
     pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
         let (sources, presentation) = self.split(moment);
         presentation.hide_changes(&sources, &moment.settings.curves);
-        let ClientWorld { player, prediction, snapshots, authority, presentation } = self;
+        let ClientPipeline { player, prediction, snapshots, authority, presentation } = self;
         let timeline = &prediction.timeline;
         AuthorityHandoff { moment, timeline, snapshots, authority, presentation }.settle(*player, events);
     }
