@@ -151,6 +151,7 @@ const FOLDERS: [Folder; 14] = [
             &["gone_rows", "rate_limited_rows"],
             &["shown_row_writer"],
             &["waiting_rows"],
+            &["rows_to_tell"],
             &["shown_lane"],
             &["replica"],
             &["replication"],

@@ -70,7 +70,7 @@ impl<I: Input> Pipeline<I> {
 
     /// Takes in a datagram.
     pub fn receive(&mut self, now: Instant, peer: PeerId, datagram: &[u8]) -> Result<(), Malformed> {
-        let now = self.schedule.steady(now);
+        let now = self.schedule.note_arrival(now);
         let result = self.read(now, peer, datagram);
         self.follow_roster();
         self.totals.malformed += u64::from(result.is_err());

@@ -25,8 +25,8 @@ impl TickSchedule {
     }
 
     /// The same of an instant at which something has come.
-    pub fn steady(&self, now: Instant) -> Instant {
-        self.monotonic.at(now)
+    pub fn note_arrival(&mut self, now: Instant) -> Instant {
+        self.monotonic.note_arrival(now)
     }
 
     /// Goes on to `now`.
@@ -69,7 +69,7 @@ impl TickSchedule {
 
     /// The same of an instant on the caller's clock, which is only looked at.
     pub fn on_callers(&self, now: Instant) -> TickTime {
-        self.at(self.steady(now))
+        self.at(self.monotonic.at(now))
     }
 
     /// How long after the start of `tick` something has come at `now`.

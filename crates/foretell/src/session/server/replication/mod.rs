@@ -23,6 +23,7 @@ mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
 mod row_bundles;
+mod rows_to_tell;
 mod sent_datagrams;
 mod sent_snapshots;
 mod shown_context;

@@ -15,12 +15,13 @@ use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms}
 use crate::session::server::replication::exact_row_set::ExactRowSet;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
+use crate::session::server::replication::recent_changes::RecentChanges;
 use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::session::test_states::{self, SHIP};
-use crate::time::TickRate;
+use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, BitWriter};
 use crate::world::{Audience, Entity, Interest, PlayerId, Row, RowKey, Schema, Seat};
 use alloc::collections::BTreeMap;
@@ -386,7 +387,9 @@ impl Scene {
         for nth in (0..self.scale.rows).filter(|nth| known[usize::from(*nth)].is_some_and(|(owner, _)| owner != ME)) {
             assert!(self.client.rests[&nth].1, "{nth} is known to rest");
         }
-        assert!(!self.lane.has_news() && self.lane.given.is_empty() && self.lane.rows.unknown().is_empty());
+        assert!(
+            !self.lane.has_news() && self.lane.to_tell.given.is_empty() && self.lane.to_tell.rows.unknown().is_empty()
+        );
     }
 
     /// More or fewer rows of others are told exactly.

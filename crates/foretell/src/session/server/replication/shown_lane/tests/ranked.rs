@@ -49,7 +49,7 @@ fn a_datagram_with_room_for_more_than_was_ranked_is_filled_up() {
     // The first states tell what is urgent enough to be looked at in the next ones: few rows.
     for state in (1..9).map(|tick| [tick, 100]).chain([[9, 9000]]) {
         tell_state(&mut scene, &mut dice, state, |lane, _, of| lane.rank(of, &mut prioritizer, 1));
-        assert_eq!(scene.lane.waiting.is_empty(), state[0] == 9, "{state:?}");
+        assert_eq!(scene.lane.to_tell.waiting.is_empty(), state[0] == 9, "{state:?}");
     }
 }
 
@@ -59,10 +59,10 @@ fn rows_of_a_chunk_that_a_client_has_are_put_together_for_all_who_have_them() {
     for tick in 1..3 {
         let mut those = ChunkSlots { first: 0, slots: 0 };
         tell_state(&mut scene, &mut dice, [tick, 9000], |lane, _, _| {
-            those = lane.waiting.slots().chunk(0);
+            those = lane.to_tell.waiting.slots().chunk(0);
             lane.sort();
         });
-        let is_bundle = scene.encoded.has_bundle(those, scene.lane.rows.chunk_has(0));
+        let is_bundle = scene.encoded.has_bundle(those, scene.lane.to_tell.rows.chunk_has(0));
         // At first the client has none of them.
         assert_eq!((those.count() > 50, is_bundle), (true, tick > 1), "in tick {tick}");
         let number = u16::try_from(tick - 1).expect("few");
@@ -76,9 +76,9 @@ fn a_datagram_in_which_nothing_had_room_and_that_is_not_sent_leaves_nothing_behi
     tell_state(&mut scene, &mut dice, [1, 0], |lane, _, _| lane.sort());
     scene.lane.take_back(1);
     tell_state(&mut scene, &mut dice, [2, 9000], |lane, _, _| lane.sort());
-    assert!(scene.lane.waiting.is_empty());
+    assert!(scene.lane.to_tell.waiting.is_empty());
     scene.lane.acknowledge(AckBits::first(0), at(2));
-    assert!(scene.lane.rows.unknown().is_empty(), "all have come");
+    assert!(scene.lane.to_tell.rows.unknown().is_empty(), "all have come");
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn what_has_no_room_waits_on_and_keeps_its_place_in_the_ranking() {
     let mut ranked = Vec::new();
     tell_state(&mut scene, &mut dice, [1, 10], |lane, _, of| {
         lane.rank(of, &mut prioritizer, 1000);
-        ranked.clone_from(&lane.waiting.ranking_of_all().1.slots);
+        ranked.clone_from(&lane.to_tell.waiting.ranking_of_all().1.slots);
     });
-    let (waiting, ranking) = scene.lane.waiting.ranking_of_all();
+    let (waiting, ranking) = scene.lane.to_tell.waiting.ranking_of_all();
     assert!(!ranked.is_empty());
     assert_eq!((&ranking.slots, waiting.len()), (&ranked, ranked.len()));
 }
@@ -105,11 +105,13 @@ fn of_rows_that_are_longer_than_was_thought_the_ones_without_room_keep_their_ord
         let (mut scene, mut dice, mut prioritizer) =
             (Scene::of(&Schema::of::<Float>(), sparse), Dice(1), Prioritizer::default());
         tell_state(&mut scene, &mut dice, [1, bits_max], |lane, _, of| {
-            (0..sparse.rows.into()).filter(|slot| !order.contains(slot)).for_each(|slot| lane.waiting.remove(slot));
+            (0..sparse.rows.into())
+                .filter(|slot| !order.contains(slot))
+                .for_each(|slot| lane.to_tell.waiting.remove(slot));
             lane.rank(of, &mut prioritizer, 1000);
-            lane.waiting.ranking_of_all().1.slots = order.clone();
+            lane.to_tell.waiting.ranking_of_all().1.slots = order.clone();
         });
-        let (waiting, ranking) = scene.lane.waiting.ranking_of_all();
+        let (waiting, ranking) = scene.lane.to_tell.waiting.ranking_of_all();
         assert_eq!(ranking.slots, order.iter().copied().filter(|slot| waiting.contains(*slot)).collect::<Vec<_>>());
         // Of those that were chosen the ones with the lowest numbers are told.
         let passed_over = ranking.slots.iter().zip(&order).skip_while(|(left, other)| left == other).count();
