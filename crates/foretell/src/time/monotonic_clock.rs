@@ -5,7 +5,7 @@ use super::{Instant, Offset};
 /// Instants of two threads may be this far out of order; beyond it the clock was set back.
 const OUT_OF_ORDER_MICROS: i64 = 100_000;
 
-/// The caller's clock without the steps back that it makes. Updates alone say whether it was set back: what comes bears stamps of its
+/// The caller's clock without the steps back that it makes. On a server updates alone say whether it was set back: what comes bears stamps of its
 /// own, and those of several connections are in no order. Lives as long as the endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MonotonicClock {

@@ -4,7 +4,6 @@
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
 use core::time::Duration;
-use foretell::session::client::Joined;
 use foretell::{
     Client, ClientConfig, Frame, Instant, Outbox, PeerId, PlayerId, Rules, Server, ServerConfig, ServerFrame, Tick,
     TickRate, World,
@@ -189,24 +188,4 @@ fn what_is_read_connection_after_connection_does_not_move_the_clock_of_a_server(
         server.update(Instant::from_micros((update + 1) * 200_000), &mut world, &mut outbox);
     }
     assert_eq!(server.tick(), Tick::new(641), "after 10 s");
-}
-
-#[test]
-fn what_has_come_during_a_stall_and_is_read_after_it_does_not_move_the_clock_of_a_client() {
-    let stands = |comes: bool| {
-        let (mut world, mut outbox) = (Masses::default(), Outbox::new());
-        let joined = Joined { player: PlayerId::new(1), epoch: 0, now: Instant::ZERO };
-        let rules = Rules::new(Masses::schema());
-        let mut client = Client::<Masses>::joined(rules, ClientConfig::default(), joined, &mut world);
-        for update in 1..6_u64 {
-            let now = Instant::from_micros(update * 200_000);
-            client.update(now, &mut world, &mut |_| Buttons::default(), &mut outbox);
-            if comes {
-                let came = Instant::from_micros(update * 200_000 - 150_000);
-                client.receive(came, &[]).expect_err("there is nothing in it");
-            }
-        }
-        client.tick_time(Instant::from_micros(1_100_000))
-    };
-    assert_eq!(stands(true), stands(false));
 }

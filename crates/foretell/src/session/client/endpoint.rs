@@ -82,7 +82,7 @@ impl<W: World> Client<W> {
         let network = &mut self.log.stats.network;
         network.datagrams_received += 1;
         network.bytes_received += datagram.len() as u64;
-        let now = self.clock.note_arrival(now);
+        let now = self.clock.note(now);
         let result = self.connection.receive(now, datagram, &self.settings, &mut self.log);
         self.log.stats.network.refused += u64::from(result.is_err());
         result

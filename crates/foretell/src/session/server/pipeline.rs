@@ -226,9 +226,8 @@ impl<I: Input> Pipeline<I> {
             log,
             outbox,
         });
-        let tick = self.schedule.next();
-        if self.settings.is_sent(tick) {
-            self.turn_away(tick);
+        if self.settings.is_sent(self.schedule.next()) {
+            self.turn_away(self.schedule.next());
         }
     }
 
@@ -387,13 +386,12 @@ impl<I: Input> Pipeline<I> {
         let Settings { rules, config } = &self.settings;
         let patience_ticks = rules.tick_rate.ticks_in(config.timeout.max(TIMEOUT_MIN));
         for index in (0..self.roster.members().len()).rev() {
-            let Member { player, peer, place } = &self.roster.members()[index];
+            let &Member { player, ref peer, ref place } = &self.roster.members()[index];
             let known = peer.acks.acknowledged();
             // One who has come to a later state by themselves needs to be told none.
             let since = peer.replica.untold_since().filter(|since| known <= Some(*since));
             let is_over = |since: Tick| known.is_none() || tick.since(since) >= patience_ticks;
             if !place.is_lost() && since.is_some_and(is_over) {
-                let player = *player;
                 self.roster.turn_away(player);
             }
         }
