@@ -387,9 +387,8 @@ impl Scene {
         for nth in (0..self.scale.rows).filter(|nth| known[usize::from(*nth)].is_some_and(|(owner, _)| owner != ME)) {
             assert!(self.client.rests[&nth].1, "{nth} is known to rest");
         }
-        assert!(
-            !self.lane.has_news() && self.lane.to_tell.given.is_empty() && self.lane.to_tell.rows.unknown().is_empty()
-        );
+        let to_tell = &self.lane.to_tell;
+        assert!(!self.lane.has_news() && to_tell.given.is_empty() && to_tell.rows.unknown().is_empty());
     }
 
     /// More or fewer rows of others are told exactly.
