@@ -47,7 +47,7 @@ pub struct Orders {
     pub measured: Range<Instant>,
 }
 
-/// Joins. A server takes only so many at once: where it is busy the bot asks again until it is to be measured.
+/// Joins. A server limits how many join at once: where it is busy the bot asks again until measuring begins.
 async fn join<G: Game>(orders: &Orders) -> Result<Player<G>, ConnectError> {
     let Orders { url, crowd, number, send_rate, measured } = orders;
     let account = Account::new(&format!("bot {crowd:08x} {number}")).expect("a short name");

@@ -293,7 +293,7 @@ impl Physics {
         state.put(&mut body);
         let handle = self.rapier.insert(body, colliders.iter().map(ColliderBuilder::build));
         if stranger {
-            // Who has told of it has made a step with it: the next one's queries find it there.
+            // The server has made a step with it already: the next step's queries find it there.
             self.rapier.place_colliders(handle, &self.parameters);
         }
         let listens = self.rapier.listens(handle);

@@ -327,7 +327,7 @@ impl<W: World> Scenario<W> {
         self.is_in_lab && players <= LAB_PLAYERS_MAX && !self.has_own_links() && !self.is_hosted
     }
 
-    /// Of which index the player is who sits at the server, beside so many others; `None` where nobody does.
+    /// The index of the player who sits at the server, beside this number of others; `None` where nobody does.
     pub(super) fn local_index(&self, players: u8) -> Option<u8> {
         self.is_hosted.then_some(players)
     }

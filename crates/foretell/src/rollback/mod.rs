@@ -22,6 +22,8 @@ mod world_driver;
 
 pub use input_history::INPUTS_KEPT;
 pub(crate) use newest_predictions::NewestPredictions;
-pub(crate) use optimistic_changes::{ChangeAnswer, ChangedRow, FoundChanges, OptimisticChanges, PredictedChange};
+pub(crate) use optimistic_changes::{
+    ChangeAnswer, ChangedRow, FoundChanges, OPEN_TICKS_MAX, OptimisticChanges, PredictedChange,
+};
 pub use remote_inputs::RelayedInput;
 pub use timeline::Timeline;

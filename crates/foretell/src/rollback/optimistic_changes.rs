@@ -123,7 +123,7 @@ impl<'a> FoundChanges<'a> {
 }
 
 /// For how many ticks an answer is waited for: as long as an authority tells what a player has changed.
-const OPEN_TICKS_MAX: u32 = 1000;
+pub(crate) const OPEN_TICKS_MAX: u32 = 1000;
 
 /// What has become of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

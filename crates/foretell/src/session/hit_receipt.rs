@@ -25,7 +25,7 @@ pub struct Ways {
 /// The server tells it to both, each hit to who shot and to whose entity was hit, where it is among the
 /// [messages](crate::Rules::messages) of the session: `Messages::new().with::<HitReceipt>()`. Where not everybody
 /// [sees](crate::InterestRules) everything, who does not see the other is not told: who shot has to see what was hit, and who was hit
-/// anything of who shot's. The hit itself counts, and is in [`ServerFrame::receipts`](crate::ServerFrame::receipts), whoever sees whom.
+/// anything of who shot's. The hit itself counts, and is in [`ServerFrame::receipts`](crate::ServerFrame::receipts), also where neither sees the other.
 ///
 /// What a screen and a mouse take besides is in none of it: nothing is told of that.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

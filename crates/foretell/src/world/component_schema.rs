@@ -133,6 +133,12 @@ impl ComponentSchema {
         self.rate_max().interval_ticks(rate).next_multiple_of(sent.max(1))
     }
 
+    /// By how many ticks later than at the cursor its rows are shown, where states are sent `sent` ticks apart: as much longer as
+    /// they are told apart.
+    pub(crate) fn later_ticks(&self, rate: TickRate, sent: u32) -> u32 {
+        self.interval_ticks(rate, sent) - sent.max(1)
+    }
+
     /// The fastest that a client may move an entity with this component while it has authority over it, in m/s; `None` (the
     /// default) where the game states no bound.
     pub fn speed_max(&self) -> Option<f64> {

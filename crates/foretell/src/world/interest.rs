@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// below its own child, is none.
 ///
 /// Whatever is in reach, of others nobody is told more than the first 65,536 rows of the world: each component of each entity is one,
-/// and those that come when so many are there already are shown to nobody but their owners.
+/// and those that come when there are that many already are shown to nobody but their owners.
 ///
 /// Distances are from the player's *eyes*: its own entities, also those that only it is told about, those that its client has
 /// authority over, and what the game [adds](Look::eye). A [spectator](Seat::Spectator) has none but those that it adds.

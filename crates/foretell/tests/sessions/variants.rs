@@ -39,7 +39,7 @@ struct Mote {
 struct Herd {
     mobs: Table<Mob>,
     motes: Table<Mote>,
-    /// Whether who is cloaked is not to be seen.
+    /// Whether others can't see who is cloaked.
     #[world(constant)]
     hides: bool,
 }

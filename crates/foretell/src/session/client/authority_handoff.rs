@@ -50,8 +50,7 @@ impl<W: World> AuthorityHandoff<'_, W> {
         let at = self.presentation.remote.playout.at_instant(self.moment.now)?;
         let Rules { schema, tick_rate, .. } = &self.moment.settings.rules;
         let has_passed = |component: ComponentId, end: Tick| {
-            // What is told rarely is shown later by that.
-            let later = schema.component(component).interval_ticks(*tick_rate, 1) - 1;
+            let later = schema.component(component).later_ticks(*tick_rate, 1);
             TickTime::start_of(end + later) <= at
         };
         let is_shown = |entity: Entity| self.authority.has_begun(entity) && !self.predicts(entity);

@@ -172,8 +172,9 @@ pub enum ClientEvent {
         /// What.
         entity: Entity,
     },
-    /// It has not: somebody else was first, or the input came too late. What was changed is as it was, what followed from it is
-    /// corrected, and it can't be changed again before it is shown as it was then.
+    /// It has not: somebody else was first, or the input came too late; or nobody has said so for 1000 ticks. What was changed is as
+    /// it was, what followed from it is corrected, and it can't be changed again before it is shown as it was then. Where the client
+    /// begins anew before the answer comes, neither is told.
     ChangeRefused {
         /// In which tick.
         tick: Tick,

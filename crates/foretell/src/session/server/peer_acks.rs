@@ -41,7 +41,7 @@ impl PeerAcks {
         is_newer
     }
 
-    /// Whoever was lost is back: however many of their datagrams were not heard, the next one is the newest.
+    /// The player was lost and is back: the next datagram is the newest, however many were not heard.
     pub fn forget_newest(&mut self) {
         self.newest = None;
     }

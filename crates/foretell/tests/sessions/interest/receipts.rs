@@ -1,4 +1,4 @@
-//! Who is told of a hit where not everybody sees everybody.
+//! Who hears about a hit where not everybody sees everybody.
 
 use super::woods::WITHIN;
 use crate::common::Buttons;

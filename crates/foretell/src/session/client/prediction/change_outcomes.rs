@@ -1,15 +1,17 @@
 //! What becomes of the own player's changes to others' entities, made ahead of the authority.
 
 use super::cause_evidence::CauseEvidence;
-use crate::rollback::{ChangeAnswer, ChangedRow, OptimisticChanges, PredictedChange};
+use crate::rollback::{ChangeAnswer, ChangedRow, OPEN_TICKS_MAX, OptimisticChanges, PredictedChange};
 use crate::session::client::client_settings::ClientSettings;
 use crate::session::client::snapshots::{Snapshot, Snapshots};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
-use crate::session::step_events::{StepEvent, StepEventKind};
+use crate::session::step_events::{STEP_EVENT_TICKS_BACK, StepEvent, StepEventKind};
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId};
 use core::time::Duration;
+
+const _: () = assert!(OPEN_TICKS_MAX == STEP_EVENT_TICKS_BACK, "an answer is waited for as long as it may be told");
 
 /// The longest for which a change of others' stands after which nothing new is heard about them.
 const CHANGE_KEPT: Duration = Duration::from_secs(2);
@@ -64,8 +66,7 @@ pub(super) fn settle(changes: &mut OptimisticChanges, now: &KnownNow<'_>, log: &
         snapshots.told_in(row.key).or(gone)
     };
     let is_shown = |row: &ChangedRow, tick: Tick| {
-        // What is told rarely is shown later by that.
-        let later = settings.rules.schema.component(row.key.component).interval_ticks(rate, 1) - 1;
+        let later = settings.rules.schema.component(row.key.component).later_ticks(rate, 1);
         cursor.is_some_and(|cursor| cursor >= TickTime::start_of(tick + later))
     };
     let is_old = |change: &PredictedChange| present.since(change.tick) > rate.ticks_in(CHANGE_KEPT);

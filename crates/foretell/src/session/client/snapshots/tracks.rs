@@ -140,8 +140,7 @@ impl Tracks {
         let until = self.newest.back(self.ticks.saturating_mul(GONE_KEPT)).unwrap_or_default();
         self.forget_turns(shown.max(TickTime::start_of(until)));
         for (table, component) in self.tables.iter_mut().zip(self.schema.components()) {
-            // What is told more rarely is shown later.
-            let later = component.interval_ticks(rate, interval) - interval;
+            let later = component.later_ticks(rate, interval);
             table.note_shown(shown.tick().back(later).unwrap_or_default());
         }
         if self.gone_since.is_some_and(|since| since < until) {

@@ -87,7 +87,7 @@ impl PendingRefusals {
         true
     }
 
-    /// Whoever has this nonce has left; who has said so, or somebody else has come in their stead, has had their place.
+    /// The player with this nonce has left. One who said good-bye, or was replaced by another, is refused from now on.
     pub(super) fn note_left(&mut self, nonce: Option<u64>, why: Departure) {
         if let (Some(nonce), Departure::GoodBye(_) | Departure::Replaced) = (nonce, why) {
             push(&mut self.barred, Barred { nonce, why: Refusal::Gone, until: None, removed_at: None });

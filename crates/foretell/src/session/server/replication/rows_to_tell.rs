@@ -1,6 +1,6 @@
 //! What one client has of the rows of others, and what of them it is to be told next.
 //!
-//! A row is to be told when it has changed since it was told, when it comes into view, and when it is not to be seen any more.
+//! A row has to be told when it has changed since it was told last, when it comes into view, and when it leaves the view.
 
 use super::client_rows::{ClientRows, RowName};
 use super::entities_in_view::GoneKey;
