@@ -22,7 +22,7 @@ pub struct ServerConfig {
     /// false: an input tells intentions.
     pub relay_inputs: bool,
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
-    /// but who comes to a full session gets the place of who was lost first.
+    /// but who is admitted to a full session gets the place of who was lost first.
     pub players_max: u16,
     /// How many [spectators](crate::Seat::Spectator) may be there besides, 0 to 65,535. Default 0: a game has to know of them first, as
     /// they are among those who [join](crate::Step::joined). Lost ones count as lost players do.
@@ -36,7 +36,7 @@ pub struct ServerConfig {
     /// a second counts as one: pauses of that length are ordinary, and each would be a loss.
     pub timeout: Duration,
     /// For so long the place and the entities of a lost player wait; then they have left, as they have when a session is
-    /// full and somebody comes. Zero is at once. Default 60 s:
+    /// full and somebody else is admitted. Zero is at once. Default 60 s:
     /// a program that is started again, a tunnel, a change of networks.
     pub keep_lost: Duration,
     /// How many entities one player's client may have authority over. Default 8; 0 for none. What it may write is up to

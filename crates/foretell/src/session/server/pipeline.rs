@@ -80,8 +80,7 @@ impl<I: Input> Pipeline<I> {
     /// Admits who is at `peer`, or sits at the server, without a handshake; `None` where there is no place left.
     pub fn join(&mut self, peer: Option<PeerId>) -> Option<PlayerId> {
         let (capacity, next) = (self.capacity(), self.schedule.next());
-        let messages = &self.settings.rules.messages;
-        let player = self.roster.join(peer, &capacity, || Peer::new(next, messages));
+        let player = self.roster.join(peer, &capacity, || Peer::new(next, &self.settings.rules.messages));
         self.follow_roster();
         player
     }
@@ -146,7 +145,8 @@ impl<I: Input> Pipeline<I> {
 
     /// Lets those join who ask to, where the game does: it is asked with the world as the next step finds it.
     pub fn admit(&mut self, world: &impl World, outbox: &mut Outbox) {
-        self.change_roster(|roster| roster.admit_asking(|newcomer| world.admit(newcomer), outbox));
+        let capacity = self.capacity();
+        self.change_roster(|roster| roster.admit_asking(&capacity, |newcomer| world.admit(newcomer), outbox));
     }
 
     /// Takes every player's input of `tick`, the next one. In an exact session, announces a canonical tick when somebody
@@ -269,8 +269,7 @@ impl<I: Input> Pipeline<I> {
         let (capacity, next) = (self.capacity(), self.schedule.next());
         match DatagramKind::read(&mut reader)? {
             DatagramKind::Hello => {
-                let messages = &self.settings.rules.messages;
-                self.roster.read_hello(peer, reader, &capacity, || Peer::new(next, messages))
+                self.roster.read_hello(peer, reader, &capacity, || Peer::new(next, &self.settings.rules.messages))
             }
             DatagramKind::Messages => self.messages().receive(now, peer, reader),
             DatagramKind::Inputs => self.read_inputs(now, peer, reader),
@@ -392,7 +391,7 @@ impl<I: Input> Pipeline<I> {
             let since = peer.replica.untold_since().filter(|since| known <= Some(*since));
             let is_over = |since: Tick| known.is_none() || tick.since(since) >= patience_ticks;
             if !place.is_lost() && since.is_some_and(is_over) {
-                self.roster.turn_away(player);
+                self.roster.turn_away(player, Refusal::TooLarge);
             }
         }
         self.follow_roster();

@@ -19,7 +19,7 @@ impl<P> Member<P> {
     #[cfg(test)]
     pub(crate) fn new(player: PlayerId, address: PeerId, peer: P) -> Member<P> {
         let mut place = Place::new(Some(address), None, 0, core::time::Duration::ZERO);
-        place.join(core::time::Duration::ZERO);
+        place.join(core::time::Duration::ZERO, None);
         Member { player, place, peer }
     }
 }
@@ -30,11 +30,13 @@ pub(super) struct Members<P> {
     all: Vec<Member<P>>,
     /// Who is at the other end of each connection.
     addresses: BTreeMap<PeerId, PlayerId>,
+    /// Whose account each connection is of, as far as that is known.
+    accounts: BTreeMap<PeerId, AccountName>,
 }
 
 impl<P> Members<P> {
     pub(super) fn new() -> Members<P> {
-        Members { all: Vec::new(), addresses: BTreeMap::new() }
+        Members { all: Vec::new(), addresses: BTreeMap::new(), accounts: BTreeMap::new() }
     }
 
     /// Ascending by player.
@@ -70,9 +72,9 @@ impl<P> Members<P> {
         self.addresses.get(&address) == Some(&player)
     }
 
-    /// How many have places of this sort.
-    pub(super) fn count(&self, seat: Seat) -> usize {
-        self.all.iter().filter(|member| member.place.seat() == seat).count()
+    /// How many places there are of this sort that are such.
+    pub(super) fn count(&self, seat: Seat, is_such: impl Fn(&Place) -> bool) -> usize {
+        self.all.iter().filter(|member| member.place.seat() == seat && is_such(&member.place)).count()
     }
 
     /// The index of who of them was lost first; `None` where nobody is.
@@ -81,11 +83,24 @@ impl<P> Members<P> {
         (0..self.all.len()).filter(lost).min_by_key(|at| self.all[*at].place.lost)
     }
 
-    /// Who asks to join at this index, if somebody does; once. Whose account each connection is of say `accounts`.
-    pub(super) fn take_asking(&mut self, at: usize, accounts: &BTreeMap<PeerId, AccountName>) -> Option<Newcomer> {
-        let Member { player, place, .. } = &mut self.all[at];
-        let account = place.address().and_then(|address| accounts.get(&address).copied());
-        place.take_asking(*player, account)
+    /// Somebody who asks to join, each once, ascending by player.
+    pub(super) fn take_asking(&mut self) -> Option<Newcomer> {
+        let Members { all, accounts, .. } = self;
+        all.iter_mut().find_map(|Member { player, place, .. }| {
+            let account = place.address().and_then(|address| accounts.get(&address).copied());
+            place.take_asking(*player, account)
+        })
+    }
+
+    /// Whose account a connection is of, as far as that is known.
+    pub(super) fn account(&self, address: PeerId) -> Option<AccountName> {
+        self.accounts.get(&address).copied()
+    }
+
+    /// Whose account a connection is of from now on, for who joins over it; `None` is nobody's.
+    pub(super) fn identify(&mut self, address: PeerId, account: Option<AccountName>) {
+        self.accounts.remove(&address);
+        self.accounts.extend(account.map(|account| (address, account)));
     }
 
     /// The nonce of who has moved away from a connection, so long ago that nothing of theirs is under way there.

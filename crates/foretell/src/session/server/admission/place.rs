@@ -51,7 +51,7 @@ pub(crate) struct Place {
     /// As what its player is here.
     seat: Seat,
     /// Whose account the connection was of when they joined.
-    pub(super) account: Option<AccountName>,
+    account: Option<AccountName>,
     /// What its client has said of the player, from when it has shown that it hears the server until they are in the session.
     asks: Option<Vec<u8>>,
     /// Stands in the datagrams of whoever has the place.
@@ -136,6 +136,11 @@ impl Place {
         self.has_joined
     }
 
+    /// The same, and the player is not lost.
+    pub(super) fn is_in_play(&self) -> bool {
+        self.has_joined && !self.is_lost()
+    }
+
     /// Takes in a hello from there. Where it shows the ticket that the place was greeted with, its client hears the server, and asks
     /// to join.
     pub(super) fn note_asking(&mut self, hello: &mut Hello) {
@@ -150,9 +155,9 @@ impl Place {
         Some(Newcomer { player, seat, account, data })
     }
 
-    /// Its client hears the server. It has anew as long as at first to send an input.
-    pub(super) fn join(&mut self, awake: Duration) {
-        (self.has_joined, self.heard_at) = (true, awake);
+    /// Its client hears the server, over a connection of this account. It has anew as long as at first to send an input.
+    pub(super) fn join(&mut self, awake: Duration, account: Option<AccountName>) {
+        (self.has_joined, self.heard_at, self.account) = (true, awake, account);
     }
 
     /// For how long its client has not said hello.

@@ -20,15 +20,13 @@ use crate::session::{Departure, Outbox, PeerId, Refusal};
 use crate::time::{Instant, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{AccountName, Leaver, Newcomer, PlayerId, Reason};
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Everybody who is in the session.
 pub(crate) struct Roster<P> {
     members: Members<P>,
-    /// Whose account each connection is of, as far as that is known.
-    accounts: BTreeMap<PeerId, AccountName>,
     /// A hash of each part of the rules.
     rule_parts: Vec<u64>,
     epoch: u8,
@@ -45,7 +43,6 @@ impl<P> Roster<P> {
     pub(crate) fn new(epoch: u8, rule_parts: Vec<u64>) -> Roster<P> {
         Roster {
             members: Members::new(),
-            accounts: BTreeMap::new(),
             rule_parts,
             epoch,
             numbers: PlayerNumbers::new(epoch),
@@ -141,28 +138,31 @@ impl<P> Roster<P> {
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
     pub(crate) fn join(&mut self, at: Option<PeerId>, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
         let player = self.admit(Place::new(at, None, self.epoch, self.clock.awake()), room, peer)?;
-        let account = at.and_then(|address| self.accounts.get(&address).copied());
-        self.note_joined(Newcomer { account, ..Newcomer::new(player) });
+        let account = at.and_then(|address| self.members.account(address));
+        self.note_joined(Newcomer { account, ..Newcomer::new(player) }, room);
         Some(player)
     }
 
     /// Whose account a connection is of from now on, for who joins over it; `None` is nobody's.
     pub(crate) fn identify(&mut self, address: PeerId, account: Option<AccountName>) {
-        self.accounts.remove(&address);
-        self.accounts.extend(account.map(|account| (address, account)));
+        self.members.identify(address, account);
     }
 
-    /// Lets those join who ask to, if `admit` does: the world hears of them with its next step. Who may not is told at once.
-    pub(crate) fn admit_asking(&mut self, mut admit: impl FnMut(&Newcomer) -> Result<(), Reason>, outbox: &mut Outbox) {
-        for at in (0..self.members().len()).rev() {
-            let Some(newcomer) = self.members.take_asking(at, &self.accounts) else { continue };
-            match admit(&newcomer) {
-                Ok(()) => self.note_joined(newcomer),
-                Err(reason) => {
-                    self.give_up(at, Refusal::ByGame(reason));
-                    self.refusals.send(outbox);
-                }
+    /// Lets those join who ask to, if `admit` does: the world hears of them with its next step. Who may not is told at once, as are
+    /// those for whom there is no place any more, as who was lost has come back.
+    pub(crate) fn admit_asking(
+        &mut self,
+        room: &Capacity,
+        mut admit: impl FnMut(&Newcomer) -> Result<(), Reason>,
+        outbox: &mut Outbox,
+    ) {
+        while let Some(newcomer) = self.members.take_asking() {
+            let is_full = self.members.count(newcomer.seat, Place::is_in_play) >= room.places(newcomer.seat);
+            match if is_full { Err(Refusal::Full) } else { admit(&newcomer).map_err(Refusal::ByGame) } {
+                Ok(()) => self.note_joined(newcomer, room),
+                Err(why) => self.turn_away(newcomer.player, why),
             }
+            self.refusals.send(outbox);
         }
     }
 
@@ -183,7 +183,7 @@ impl<P> Roster<P> {
 
     /// A connection is broken: its player is lost at once; who has not come into play is gone, and may try again.
     pub(crate) fn disconnect(&mut self, address: PeerId) {
-        self.accounts.remove(&address);
+        self.members.identify(address, None);
         let Some(at) = self.members.find_address(address) else { return };
         if !self.members()[at].place.has_played() {
             return self.remove_refused(at, Refusal::TimedOut);
@@ -192,10 +192,10 @@ impl<P> Roster<P> {
         self.lose(at);
     }
 
-    /// Refuses a player who can't be told the state, as it is too large.
-    pub(crate) fn turn_away(&mut self, player: PlayerId) {
+    /// Refuses a player who has a place.
+    pub(crate) fn turn_away(&mut self, player: PlayerId, why: Refusal) {
         if let Some(at) = self.members.find(player) {
-            self.give_up(at, Refusal::TooLarge);
+            self.give_up(at, why);
         }
     }
 
@@ -315,23 +315,23 @@ impl<P> Roster<P> {
         }
     }
 
-    /// From now on they are in the session.
-    fn note_joined(&mut self, newcomer: Newcomer) {
+    /// From now on they are in the session; where it has no place more, who was lost first has left, and not before.
+    fn note_joined(&mut self, newcomer: Newcomer, room: &Capacity) {
+        let Newcomer { player, seat, account, .. } = newcomer;
+        while self.members.count(seat, Place::has_joined) >= room.places(seat)
+            && let Some(lost) = self.members.lost_first(seat)
+        {
+            self.remove(lost, Departure::Lost);
+        }
         let awake = self.clock.awake();
-        let Some(Member { player, place, .. }) = self.member_mut(newcomer.player) else { return };
-        let player = *player;
-        place.join(awake);
-        place.account = newcomer.account;
+        let Some(Member { place, .. }) = self.member_mut(player) else { return };
+        place.join(awake, account);
         self.join_leave_log.note_joined(newcomer);
         self.changes.push_back(RosterChange::Joined(player));
     }
 
     fn admit(&mut self, place: Place, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let (seat, places) = (place.seat(), room.places(place.seat()));
-        if self.members.count(seat) == places {
-            // Who was lost first has left.
-            self.remove(self.members.lost_first(seat)?, Departure::Lost);
-        } else if self.members.count(seat) > places {
+        if self.members.count(place.seat(), |place| !place.is_lost()) >= room.places(place.seat()) {
             return None;
         }
         let Roster { members, numbers, join_leave_log, .. } = self;

@@ -23,12 +23,17 @@ fn roster() -> Roster<()> {
 }
 
 fn hello(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) {
+    ask(roster, from, nonce, ticket);
+    roster.admit_asking(&CAPACITY, |_| Ok(()), &mut Outbox::new());
+}
+
+/// The same, and the game is not asked yet.
+fn ask(roster: &mut Roster<()>, from: PeerId, nonce: u64, ticket: Option<u8>) {
     let mut hello = Hello { version: PROTOCOL_VERSION, nonce, parts: vec![1, 2], sent: 5, ticket, ..Hello::default() };
     hello.joins = ticket.is_some();
     let mut bytes = Vec::new();
     hello.stream(&mut BitWriter::new(&mut bytes)).expect("writing never fails");
     roster.read_hello(from, BitReader::new(&bytes), &CAPACITY, || ()).expect("well-formed");
-    roster.admit_asking(|_| Ok(()), &mut Outbox::new());
 }
 
 /// The first hello of a nonce, and the one that shows the ticket of the answer to it.
@@ -233,8 +238,34 @@ fn in_a_full_session_a_newcomer_gets_the_place_of_who_was_lost_first() {
     assert_eq!(answers(&mut roster)[0], "3: Full");
     roster.disconnect(PeerId(2));
     changes(&mut roster);
-    hello(&mut roster, PeerId(3), 3, None);
-    assert_eq!(changes(&mut roster), ["2 left, lost: true"]);
+    join(&mut roster, PeerId(3), 3);
+    assert_eq!(changes(&mut roster), ["3 greeted, here: true", "2 left, lost: true", "3 joined"]);
+    assert_eq!(roster.members().len(), 2);
+}
+
+#[test]
+fn who_was_lost_keeps_their_place_from_who_only_says_hello_is_refused_by_the_game_or_comes_after_they_have_come_back() {
+    let mut roster = roster();
+    (1..=2).for_each(|nth| join(&mut roster, PeerId(nth), nth));
+    (1..=2).for_each(|nth| roster.note_played(PlayerId::new(nth), true));
+    answers(&mut roster);
+    roster.disconnect(PeerId(2));
+    // One at a time: there is one place.
+    (3..=4).for_each(|nth| hello(&mut roster, PeerId(nth), nth, None));
+    assert_eq!(answers(&mut roster), ["4: Full", "3: player 3, ticket 10"]);
+    changes(&mut roster);
+    ask(&mut roster, PeerId(3), 3, Some(10));
+    roster.admit_asking(&CAPACITY, |_| Err(Reason::EMPTY), &mut Outbox::new());
+    let refused = "3 refused: ByGame(\"\")";
+    assert_eq!(changes(&mut roster), ["3 greeted, here: true", refused]);
+    hello(&mut roster, PeerId(5), 5, None);
+    ask(&mut roster, PeerId(2), 2, None);
+    let offered = answers(&mut roster);
+    assert_eq!(offered, ["2: player 2, ticket 13", "5: player 4, ticket 12"]);
+    ask(&mut roster, PeerId(2), 2, Some(13));
+    changes(&mut roster);
+    hello(&mut roster, PeerId(5), 5, Some(12));
+    assert_eq!(changes(&mut roster), ["4 greeted, here: true", "5 refused: Full"]);
     assert_eq!(roster.members().len(), 2);
 }
 
