@@ -117,6 +117,13 @@ impl EntitiesInView {
         self.came.push(entity);
     }
 
+    /// A step is over. Of what has ended in it nothing will happen any more.
+    pub(super) fn forget_ended(&mut self, state: &AuthoritativeState) {
+        self.came.sort_unstable();
+        self.came.dedup();
+        self.came.retain(|entity| state.rows().has(*entity));
+    }
+
     /// The state that the client was told last.
     pub(super) fn told(&self) -> Option<Tick> {
         self.told
@@ -134,5 +141,28 @@ impl EntitiesInView {
         self.interest = interest;
         self.eyes.clear();
         self.eyes.extend_from_slice(eyes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_states::{self, SHIP};
+
+    #[test]
+    fn what_comes_and_ends_while_a_client_is_told_nothing_takes_no_room() {
+        let mut state = AuthoritativeState::new(&test_states::schema());
+        let mut view = EntitiesInView::of_nothing();
+        let entity = |tick| Entity::new(PlayerId::new(2), Tick::new(tick), 0);
+        for tick in 0..100 {
+            test_states::set(state.rows_mut(), test_states::key(SHIP, entity(tick)), 1);
+            // Once as it is spawned, and once as another variant.
+            (0..2).for_each(|_| view.note_came(entity(tick)));
+            let gone = tick.checked_sub(3).map(|before| test_states::key(SHIP, entity(before)));
+            gone.into_iter().for_each(|key| state.rows_mut().remove(key));
+            view.forget_ended(&state);
+        }
+        assert!((97..100).all(|tick| view.has_come(entity(tick))));
+        assert_eq!(view.came.len(), 3);
     }
 }

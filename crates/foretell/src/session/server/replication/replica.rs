@@ -198,6 +198,7 @@ impl Replica {
         for effect in output.effects.iter().filter(|effect| sight.has(effect.entity)) {
             events.note(StepEvent { tick, ..StepEvent::of(effect) });
         }
+        self.view.iter_mut().for_each(|view| view.forget_ended(state));
     }
 
     /// Whether its player, who shot or was hit, sees the other of both: who may hear of that hit.
