@@ -1185,6 +1185,8 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
         read_snapshot(&sent[sent.len() - 2]).relayed
     };
     let (received, repeated) = (Told::Received, Told::Repeated);
+    assert_eq!(told_first(&mut served, at(1)), [], "it has not said yet that it predicts anything of others");
+    from(&mut served, 3, &inputs(0, 0, 2, &[(walk, None)]));
     let seen = told_first(&mut served, at(2));
     let waiting = [Told::NotThere, Told::NotThere, received(run), Told::NotThere, received(run)];
     let told = [&[Told::Neutral, received(walk), received(walk)][..], &waiting].concat();
@@ -1197,7 +1199,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let told = vec![Told::Neutral, received(run), Told::Held, received(run)];
     assert_eq!(seen, [(2, 3, told)]);
     // What was acknowledged is not told again.
-    from(&mut served, 3, &inputs(0, 7, 8, &[(walk, None)]));
+    from(&mut served, 3, &inputs(1, 7, 8, &[(walk, None)]));
     assert_eq!(told_first(&mut served, at(7)), [(2, 1, vec![received(run)])]);
     // One who fires in tick 9 has a contact with all things of others, and they with them.
     from(&mut served, 4, &inputs_of(TICKET + 1, 3, (8, 9), &[(Command { fire: true, ..run }, None)]));
@@ -1205,7 +1207,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let sent = served.update(at(10));
     let all = [(0, 1, 2), (0, 2, 2), (1, 1, 2), (2, 0, 2)];
     assert_eq!(read_snapshot(&sent[0]).contacts, all, "the second player's purse is for the owner alone");
-    from(&mut served, 3, &inputs(1, 10, 11, &[(walk, None)]));
+    from(&mut served, 3, &inputs(2, 10, 11, &[(walk, None)]));
     assert_eq!(read_snapshot(&served.update(at(11))[0]).contacts, [], "it is known by now");
 }
 

@@ -188,7 +188,7 @@ impl<W: World> Client<W> {
     /// predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then [`capture`](Client::capture)),
     /// without waiting for the answer. One that another player owns is not given away; nor more than the server allows. Asked again
     /// with another claim, the right changes: [`Claim::Authority`] lets go of what was owned, and it goes back to the server when it
-    /// has come to rest. Nothing happens before the session begins.
+    /// has come to rest. Nothing happens before the session begins, nor where a spectator asks.
     pub fn request(&mut self, entity: Entity, claim: Claim) {
         self.call(&ClientCall::Request(entity, claim));
     }
@@ -266,8 +266,8 @@ impl<W: World> Client<W> {
     pub fn call(&mut self, call: &ClientCall) {
         self.tell_tap(|tap, client| tap.call(client, call));
         let Client { settings, connection, .. } = self;
-        let authority = connection.session_mut().map(|session| &mut session.local.authority);
-        let tell = |what: &dyn Fn(&mut HeldEntities)| authority.into_iter().for_each(what);
+        let session = connection.session_mut().filter(|_| !settings.spectates());
+        let tell = |what: &dyn Fn(&mut HeldEntities)| session.into_iter().for_each(|it| what(&mut it.local.authority));
         match *call {
             ClientCall::Predict(player, yes) => settings.predict(player, yes),
             ClientCall::SetMode(entity, mode) => settings.set_mode(entity, mode),

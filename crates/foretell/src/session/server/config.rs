@@ -18,8 +18,7 @@ pub struct ServerConfig {
     pub snapshot_rate: SendRate,
     /// What happens in a tick for which a player's input is missing. Default [`GapPolicy::RepeatLast`] for 16 ticks.
     pub gap: GapPolicy,
-    /// Whether clients are told the newest inputs of other players, so that they can predict them. Default
-    /// false: an input tells intentions.
+    /// Whether clients that predict other players are told their newest inputs. Default false: an input tells intentions.
     pub relay_inputs: bool,
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
     /// but who is admitted to a full session gets the place of who was lost first.

@@ -131,8 +131,9 @@ impl<I: Input> StateSender<I> {
         snapshot: &SnapshotSource<'_>,
     ) -> Option<PlayerId> {
         let Settings { rules, config } = settings;
-        let predicts_nothing = !rules.exact && roster.members()[index].peer.spectates();
-        if !config.relay_inputs && !rules.exact || predicts_nothing {
+        // Of a spectator nobody is predicted, and of who predicts only what is their own nobody else.
+        let predicts_others = roster.members()[index].peer.replica.exact_within_m().is_some();
+        if !rules.exact && !(config.relay_inputs && predicts_others) {
             return None;
         }
         let StateSender { relay, replication, .. } = self;

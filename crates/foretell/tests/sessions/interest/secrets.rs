@@ -131,8 +131,9 @@ fn read_all(predict: Predict, rate: SendRate, expected: [bool; 4]) {
 
 #[test]
 fn no_row_effect_name_or_input_of_what_a_player_may_not_see_is_in_any_datagram() {
-    read_all(Predict::Own, SendRate::EveryTick, [true; 4]);
-    read_all(Predict::Own, SendRate::Hz(16), [true; 4]);
+    // Who predicts nobody else is told no inputs of others at all.
+    read_all(Predict::Own, SendRate::EveryTick, [true, true, false, true]);
+    read_all(Predict::Own, SendRate::Hz(16), [true, true, false, true]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Who looks on: sees what the rules say, is asked for nothing, and costs nobody anything.
 
 use super::club::{Club, Watch, add, club, rough, run, saying};
-use foretell::session::Refusal;
 use foretell::session::client::{ClientEvent, EntityMode, PoseSource, Predict};
+use foretell::session::{Claim, Refusal};
 use foretell::{ClientState, Seat, ServerConfig, Views};
 use foretell_sim::harness::Simulation;
 use foretell_sim::netsim::Conditions;
@@ -126,12 +126,16 @@ fn who_looks_on_predicts_nothing_whatever_it_asks_for() {
     for (entity, owner) in pawns {
         simulation.players[onlooker].client.predict(owner, true);
         simulation.players[onlooker].client.set_mode(entity, Some(EntityMode::Predicted));
+        simulation.players[onlooker].client.request(entity, Claim::Authority);
     }
     run(&mut simulation, &mut watch, 5.0);
     let seen = views(&simulation, onlooker);
     assert_eq!((seen.len(), seen.iter().filter(|view| view.source == PoseSource::Predicted).count()), (2, 0));
     assert!(simulation.players[onlooker].world.played.is_empty());
-    assert_eq!(simulation.server.server.totals().malformed, 0);
+    let server = &simulation.server.server;
+    let spectator = simulation.players[onlooker].client.player().expect("there");
+    let offences = server.stats(spectator).expect("there").offences;
+    assert_eq!((offences.total(), server.totals().malformed), (0, 0));
 }
 
 #[test]

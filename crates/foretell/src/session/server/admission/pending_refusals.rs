@@ -94,9 +94,11 @@ impl PendingRefusals {
         }
     }
 
-    /// Whoever has this nonce has not come into play.
+    /// Whoever has this nonce has not come into play. Where there was no place for them, one may be free the next moment.
     pub(super) fn note_unplayed(&mut self, nonce: u64, why: Refusal, awake: Duration) {
-        push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT), removed_at: None });
+        if why != Refusal::Full {
+            push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT), removed_at: None });
+        }
     }
 
     /// Whoever has this nonce and has played from `address` was removed, and is told so.

@@ -266,7 +266,9 @@ fn who_was_lost_keeps_their_place_from_who_only_says_hello_is_refused_by_the_gam
     changes(&mut roster);
     hello(&mut roster, PeerId(5), 5, Some(12));
     assert_eq!(changes(&mut roster), ["4 greeted, here: true", "5 refused: Full"]);
-    assert_eq!(roster.members().len(), 2);
+    roster.expel(PeerId(1), Departure::GoodBye(Reason::EMPTY));
+    join(&mut roster, PeerId(5), 5);
+    assert_eq!(roster.members().len(), 2, "the next place is free to them at once");
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Replica {
     }
 
     /// How far around its own entities it is told those of others exactly.
-    pub(super) fn exact_within_m(&self) -> Option<u32> {
+    pub(crate) fn exact_within_m(&self) -> Option<u32> {
         self.exact_within_m
     }
 
