@@ -164,6 +164,8 @@ fn a_session_that_no_client_can_be_told_refuses_whoever_comes_and_all_sides_are_
     let told =
         play.server_events.iter().filter(|event| matches!(event, ServerEvent::Refused { why: Refusal::TooLarge, .. }));
     assert!(told.count() >= 2, "{:?}", play.server_events);
+    let joined = play.server_events.iter().filter(|event| matches!(event, ServerEvent::Joined(_)));
+    assert_eq!(joined.count(), 2, "the world hears of the first who comes alone: {:?}", play.server_events);
     // Smaller again, it is joined again.
     simulation.server.world.thin_out(Tick::new(10_000));
     run(&mut simulation, &mut play, 2);

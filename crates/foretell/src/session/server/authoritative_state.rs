@@ -7,6 +7,7 @@ use crate::session::exact_row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, EntityMap, PlayerId, RowKey, Rows, Schema, World};
+use alloc::vec::Vec;
 
 /// How many entities that were changed outside of steps are named; the newest.
 const CHANGED_OUTSIDE_MAX: usize = 4096;
@@ -22,6 +23,8 @@ pub(super) struct AuthoritativeState {
     changed_outside: EntityMap<Tick>,
     /// None of these ticks is before this one.
     outside_since: Tick,
+    /// What came outside of steps since the last one.
+    inserted_outside: Vec<Entity>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
     contacts: EntityMap<Tick>,
 }
@@ -36,6 +39,7 @@ impl AuthoritativeState {
             past: RewindHistory::new(schema, RewindTerms::nothing(TickRate::default())),
             changed_outside: EntityMap::new(),
             outside_since: Tick::ZERO,
+            inserted_outside: Vec::new(),
             contacts: EntityMap::new(),
         }
     }
@@ -119,9 +123,14 @@ impl AuthoritativeState {
     pub fn settle_changes_outside(&mut self, tick: Tick, mut note_removed: impl FnMut(PlayerId, StepEvent)) -> bool {
         let mut at = 0;
         let is_there = |entity: Entity| self.rows.removed().is_empty() || self.rows.has(entity);
+        let is_new = |entity: Entity| {
+            self.schema.ids().all(|component| self.versions.get(RowKey { component, entity }).is_none())
+        };
+        self.inserted_outside.clear();
         for RowKey { entity, .. } in self.rows.changed() {
             if is_there(*entity) {
                 *self.changed_outside.get_or_insert_near(*entity, &mut at, || tick) = tick;
+                self.inserted_outside.extend(is_new(*entity).then_some(*entity));
             }
         }
         for row in self.rows.removed() {
@@ -144,6 +153,11 @@ impl AuthoritativeState {
         }
         self.forget_oldest_outside();
         any
+    }
+
+    /// What came outside of steps, and so before the newest one; an entity once for each of its rows.
+    pub fn inserted_outside(&self) -> &[Entity] {
+        &self.inserted_outside
     }
 
     fn forget_oldest_outside(&mut self) {
@@ -186,7 +200,6 @@ impl AuthoritativeState {
 mod tests {
     use super::*;
     use crate::session::test_states::{self, SHIP};
-    use alloc::vec::Vec;
 
     fn entity(nth: u16) -> Entity {
         Entity::new(PlayerId::new(1), Tick::ZERO, nth)

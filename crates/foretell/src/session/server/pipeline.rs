@@ -387,10 +387,9 @@ impl<I: Input> Pipeline<I> {
         for index in (0..self.roster.members().len()).rev() {
             let &Member { player, ref peer, ref place } = &self.roster.members()[index];
             let known = peer.acks.acknowledged();
-            // One who has come to a later state by themselves needs to be told none.
-            let since = peer.replica.untold_since().filter(|since| known <= Some(*since));
             let is_over = |since: Tick| known.is_none() || tick.since(since) >= patience_ticks;
-            if !place.is_lost() && since.is_some_and(is_over) {
+            if !place.is_lost() && peer.replica.untold_since().is_some_and(is_over) {
+                self.exact.note_too_large(player, known);
                 self.roster.turn_away(player, Refusal::TooLarge);
             }
         }

@@ -66,10 +66,8 @@ impl<I: Input> StateSender<I> {
             }
             if let Some(image) = round.exact.image_for(player, known, tick) {
                 self.send(&mut round, index, image, Form::Image);
-                let is_told = round.roster.members()[index].peer.replica.untold_since().is_none();
-                // With what the header of somebody says who has acknowledged nothing for long, less has room.
-                if is_told || known.is_none() {
-                    round.exact.note_told(is_told);
+                if round.roster.members()[index].peer.replica.untold_since().is_none() {
+                    round.exact.note_told(player);
                 }
             }
             if let Some(form) = round.exact.form_for(player, known, tick) {

@@ -2,6 +2,7 @@
 
 mod anything;
 mod audiences;
+mod heard;
 mod hosted;
 mod late;
 mod receipts;

@@ -44,7 +44,7 @@ pub(crate) struct ExactSession {
     unforeseen: Option<Tick>,
     /// Whether nothing is told of the inputs of somebody who plays, around the newest state.
     was_any_untold: bool,
-    /// How many entities the smallest state had that was too large to be told to who joins.
+    /// How many rows of others the smallest state had that was too large to be told to who joins.
     too_large: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ impl ExactSession {
         self.canonical.contains(&tick)
     }
 
-    /// Whether a state with this number of entities is too large to be sent.
+    /// Whether a state with this number of rows is too large to be sent to who comes.
     pub(crate) fn is_too_large(&self, entities: usize) -> bool {
         self.too_large.is_some_and(|most| entities >= most)
     }
@@ -193,14 +193,24 @@ impl ExactSession {
         &self.image
     }
 
-    /// The image could be told, or could not.
-    pub(crate) fn note_told(&mut self, told: bool) {
-        let entities = self.image.len();
-        self.too_large = if told {
-            self.too_large.filter(|most| *most > entities)
-        } else {
-            Some(self.too_large.map_or(entities, |most| most.min(entities)))
-        };
+    /// The image could be told to a player.
+    pub(crate) fn note_told(&mut self, player: PlayerId) {
+        let others = self.rows_of_others(player);
+        self.too_large = self.too_large.filter(|most| *most > others);
+    }
+
+    /// Nothing could be told to a player, who has the state `known`. With what the header says to somebody who has acknowledged
+    /// nothing for long, less has room: what counts is who has come and has none.
+    pub(crate) fn note_too_large(&mut self, player: PlayerId, known: Option<Tick>) {
+        if self.is_on && known.is_none() {
+            let others = self.rows_of_others(player);
+            self.too_large = Some(self.too_large.map_or(others, |most| most.min(others)));
+        }
+    }
+
+    /// How many rows of the image somebody else would find who comes in the place of a player.
+    fn rows_of_others(&self, player: PlayerId) -> usize {
+        self.image.iter().filter(|row| row.owner != player).count()
     }
 
     /// How a client that has the state `known` is to be told the state of `tick`; `None` where nothing that it can be told of

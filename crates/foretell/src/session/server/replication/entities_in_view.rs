@@ -6,7 +6,7 @@ use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{Entity, Interest, PlayerId, RowKey};
+use crate::world::{Audience, Entity, Interest, PlayerId, RemovedRow, Row, RowKey};
 use alloc::vec::Vec;
 
 /// A row that a client is not to have any more.
@@ -37,7 +37,7 @@ pub(super) struct EntitiesInView {
     /// What was in reach then, of which eyes.
     interest: Interest,
     eyes: Vec<[f64; 3]>,
-    /// Entities in view that were spawned since, or have lost a row that was in view.
+    /// Entities in view that were spawned since, have lost a row that was in view, or were the player's own.
     came: Vec<Entity>,
 }
 
@@ -73,18 +73,28 @@ impl EntitiesInView {
         self.rows.contains(row.slot) && self.told.is_some_and(|told| row.created <= told)
     }
 
-    /// What has come and gone since: an entity in view that has changed its variant has another row, and is in view still.
-    pub(super) fn follow(&mut self, state: &AuthoritativeState) {
+    /// What has come and gone since, as far as it is there, or has ended in the step that is going on: an entity in view that has
+    /// changed its variant has another row, and is in view still, and so is what the player has given away.
+    pub(super) fn follow(&mut self, state: &AuthoritativeState, player: PlayerId) {
         let EntitiesInView { rows, followed, told, came, .. } = self;
+        let is_of_step = |entity: Entity| {
+            state.rows().has(entity) || state.rows().removed().iter().any(|removed| removed.key.entity == entity)
+        };
+        came.sort_unstable();
+        came.dedup();
+        came.retain(|entity| is_of_step(*entity));
         let (versions, first) = (state.versions(), came.len());
         let followed = core::mem::replace(followed, versions.removals());
         for removed in versions.removed_from(followed) {
-            let (key, slot) = (removed.row.key, removed.slot);
+            let (RemovedRow { key, owner }, slot) = (removed.row, removed.slot);
             // It may only be another's.
             let is_there = versions.get(key).is_some_and(|there| there.slot == slot);
-            if !is_there && rows.contains(slot) {
+            let is_lost = !is_there && rows.contains(slot);
+            if is_lost {
                 rows.remove(slot);
-                came.extend(state.rows().has(key.entity).then_some(key.entity));
+            }
+            if (is_lost || owner == player) && is_of_step(key.entity) {
+                came.push(key.entity);
             }
         }
         for entity in came[first..].iter().copied() {
@@ -107,7 +117,12 @@ impl EntitiesInView {
     /// An entity of another's was spawned in the step to `state`. Whether it is in reach.
     pub(super) fn reaches(&self, entity: Entity, state: &AuthoritativeState) -> bool {
         let Interest::Within { radius_m, .. } = self.interest else { return true };
-        let Some(at) = state.rows().of(entity).find_map(|row| position(state.schema(), row)) else { return true };
+        // Where something is that only its owner is told says nothing to others.
+        let schema = state.schema();
+        let others = |row: &Row<'_>| schema.component(row.component).audience() != Audience::Owner;
+        let Some(at) = state.rows().of(entity).filter(others).find_map(|row| position(schema, row)) else {
+            return true;
+        };
         let most = f64::from(radius_m) * f64::from(radius_m);
         self.eyes.iter().any(|eye| squared_distance(*eye, at) <= most)
     }
@@ -115,13 +130,6 @@ impl EntitiesInView {
     /// It is in view.
     pub(super) fn note_came(&mut self, entity: Entity) {
         self.came.push(entity);
-    }
-
-    /// A step is over. Of what has ended in it nothing will happen any more.
-    pub(super) fn forget_ended(&mut self, state: &AuthoritativeState) {
-        self.came.sort_unstable();
-        self.came.dedup();
-        self.came.retain(|entity| state.rows().has(*entity));
     }
 
     /// The state that the client was told last.
@@ -151,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_comes_and_ends_while_a_client_is_told_nothing_takes_no_room() {
-        let mut state = AuthoritativeState::new(&test_states::schema());
+        let (mut state, me) = (AuthoritativeState::new(&test_states::schema()), PlayerId::new(1));
         let mut view = EntitiesInView::of_nothing();
         let entity = |tick| Entity::new(PlayerId::new(2), Tick::new(tick), 0);
         for tick in 0..100 {
@@ -160,7 +168,8 @@ mod tests {
             (0..2).for_each(|_| view.note_came(entity(tick)));
             let gone = tick.checked_sub(3).map(|before| test_states::key(SHIP, entity(before)));
             gone.into_iter().for_each(|key| state.rows_mut().remove(key));
-            view.forget_ended(&state);
+            view.follow(&state, me);
+            state.settle(Tick::new(tick + 1));
         }
         assert!((97..100).all(|tick| view.has_come(entity(tick))));
         assert_eq!(view.came.len(), 3);

@@ -68,7 +68,7 @@ impl HostView {
         let changed = versions.filter(|(_, version)| version.changed > since).map(|(place, _)| place);
         grid.update(state, tick, since, changed);
         let seat = Seat::Player;
-        view.follow(state);
+        view.follow(state, player);
         interest.look(Viewer { player, seat, state, authority, settings, view }, grid);
         interest.note_told(view, tick);
     }

@@ -48,7 +48,10 @@ impl Sight<'_> {
             _ if interest_settings.are_limited() && told.is_none() => false,
             Some(view) if state.versions().get(key).is_some_and(|there| view.has(there)) => true,
             Some(view) => {
-                view.has_come(entity) && interest_settings.includes(player, audience, Owned { entity, owner })
+                // It may have been given away in the step.
+                let was_own = state.versions().get(key).is_some_and(|there| there.owner == player);
+                let is_known = was_own || view.has_come(entity);
+                is_known && interest_settings.includes(player, audience, Owned { entity, owner })
             }
             None => audience.includes(player, owner),
         }
@@ -125,6 +128,7 @@ impl Replica {
         self.sent.forget();
         self.shown.begin_anew();
         self.allowance = SendAllowance::new();
+        (self.untold_since, self.is_crowded) = (None, false);
     }
 
     /// The client says in its newest datagram how far around its own entities it predicts those of others.
@@ -163,6 +167,10 @@ impl Replica {
     /// The client has the snapshot of `tick`, and so knows of everything before.
     pub(crate) fn acknowledge(&mut self, tick: Tick) {
         self.events.acknowledge(tick);
+        // In an exact session it may have come to a later state than one that could not be sent by itself.
+        if self.untold_since.is_some_and(|since| since < tick) {
+            (self.untold_since, self.is_crowded) = (None, false);
+        }
     }
 
     /// Something has happened that the client has to be told besides states.
@@ -175,7 +183,7 @@ impl Replica {
     pub(crate) fn note_step(&mut self, player: PlayerId, known: Option<Tick>, step: StepReport<'_>) {
         let StepReport { tick, output, state, .. } = step;
         // What the step has changed is not settled yet.
-        self.view.iter_mut().for_each(|view| view.follow(state));
+        self.view.iter_mut().for_each(|view| view.follow(state, player));
         self.note_spawned(player, step);
         let Replica { view, events, told, .. } = self;
         let (rows, sight) = (state.rows(), Sight { player, view: view.as_ref(), told: *told, step });
@@ -198,7 +206,6 @@ impl Replica {
         for effect in output.effects.iter().filter(|effect| sight.has(effect.entity)) {
             events.note(StepEvent { tick, ..StepEvent::of(effect) });
         }
-        self.view.iter_mut().for_each(|view| view.forget_ended(state));
     }
 
     /// Whether its player, who shot or was hit, sees the other of both: who may hear of that hit.
@@ -209,20 +216,21 @@ impl Replica {
         shooter == victim.owner || !step.interest_settings.are_limited() || sees()
     }
 
-    /// What has been spawned in reach since the client was told last is in view, too.
+    /// What has been spawned in reach since the client was told last is in view, too, in the step or before it.
     fn note_spawned(&mut self, player: PlayerId, step: StepReport<'_>) {
         let StepReport { tick, output, state, interest_settings } = step;
         let Some(view) = &mut self.view else { return };
-        for (spawned_for, last) in &output.spawned {
-            for entity in (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)) {
-                let is_anothers = |entity| state.rows().owner(entity).is_some_and(|owner| owner != player);
-                let is_hidden = |entity| {
-                    is_anothers(entity) && interest_settings.visibility(player, || entity) == Visibility::Hidden
-                };
-                let root = state.published_root(entity);
-                if is_anothers(entity) && view.reaches(root, state) && !is_hidden(root) && !is_hidden(entity) {
-                    view.note_came(entity);
-                }
+        let spawned = output
+            .spawned
+            .iter()
+            .flat_map(|(spawned_for, last)| (0..=*last).map(|counter| Entity::new(*spawned_for, tick, counter)));
+        for entity in spawned.chain(state.inserted_outside().iter().copied()) {
+            let is_anothers = |entity| state.rows().owner(entity).is_some_and(|owner| owner != player);
+            let is_hidden =
+                |entity| is_anothers(entity) && interest_settings.visibility(player, || entity) == Visibility::Hidden;
+            let root = state.published_root(entity);
+            if is_anothers(entity) && view.reaches(root, state) && !is_hidden(root) && !is_hidden(entity) {
+                view.note_came(entity);
             }
         }
     }

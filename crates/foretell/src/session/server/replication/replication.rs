@@ -205,7 +205,7 @@ impl Replication {
             replica.limit_view(state, player);
         }
         let Some(view) = &mut replica.view else { return };
-        view.follow(state);
+        view.follow(state, player);
         let Replication { grid, interest, changes, .. } = self;
         let changed = changes.places.iter().map(|place| *place as usize);
         grid.update(state, tick, changes.since, changed);

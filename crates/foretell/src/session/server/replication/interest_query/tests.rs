@@ -202,7 +202,7 @@ fn an_entity_in_view_that_becomes_another_variant_was_in_view_and_what_gets_its_
             state.rows_mut().set(owned(nth), &mob);
         }
         state.settle(Tick::new(tick));
-        view.follow(&state);
+        view.follow(&state, ME);
         let had = |nth| {
             let there = [0, 1].into_iter().find_map(|component| state.versions().get(key(component, nth)));
             view.has_number(there.expect("it is there").slot)
