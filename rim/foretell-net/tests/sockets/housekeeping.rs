@@ -255,18 +255,25 @@ async fn a_lost_player_whose_place_was_given_away_does_not_play_beside_who_has_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_player_who_is_removed_can_not_come_back_by_ticket() {
-    let mut hall = ByHand::start();
-    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
-    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
-    let ticket = guests[0].player.ticket().clone();
-    drop(guests);
-    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
-    let began = Instant::now();
-    hall.run(&mut [], NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
-    assert_eq!(hall.gateway.players().count(), 1, "its place waits");
-    hall.gateway.remove(&mut hall.server, &account("alice"), "");
-    hall.tick(NOW);
-    assert_eq!(hall.gateway.players().count(), 0);
-    let error = join(&hall.url(), ticket).await.err().expect("refused");
-    assert!(matches!(error, ConnectError::Refused(Refused::Ended)), "{error}");
+    for by_the_gateway in [true, false] {
+        let mut hall = ByHand::start();
+        let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+        hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+        let player = guests[0].player.client().player().expect("she plays");
+        let ticket = guests[0].player.ticket().clone();
+        drop(guests);
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+        let began = Instant::now();
+        hall.run(&mut [], NOW, |_, _| began.elapsed() > Duration::from_secs(3)).await;
+        assert_eq!(hall.gateway.players().count(), 1, "its place waits");
+        if by_the_gateway {
+            hall.gateway.remove(&mut hall.server, &account("alice"), "");
+        } else {
+            hall.server.remove(player, "");
+        }
+        hall.tick(NOW);
+        assert_eq!(hall.gateway.players().count(), 0);
+        let error = join(&hall.url(), ticket).await.err().expect("refused");
+        assert!(matches!(error, ConnectError::Refused(Refused::Ended)), "{by_the_gateway}: {error}");
+    }
 }

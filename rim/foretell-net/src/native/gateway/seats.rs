@@ -272,6 +272,7 @@ impl Seats {
         let Some(Seated { account, peer, connection, is_lost }) = self.players.remove(&player) else { return };
         info!(?account, player = player.get(), is_lost, "left");
         self.changed.push(peer);
+        let is_lost = is_lost && !matches!(why, Departure::GoodBye(_) | Departure::Removed(_));
         if is_lost {
             self.door.admission().free(&account, peer, connection);
         } else {
