@@ -88,7 +88,8 @@ pub enum Closed {
     /// The server has ended.
     #[error("the server has ended")]
     ServerEnded = 3,
-    /// The server has removed the player; the session says why, if the game has ([`Refusal::Removed`]).
+    /// The server has removed the player; the session says why, if the game has ([`Refusal::Removed`]). Or the session has refused
+    /// the hello, as its player has left or asks for another seat ([`Refusal::Gone`]).
     #[error("removed by the server")]
     Removed = 4,
     /// The other end does not keep to the protocol.

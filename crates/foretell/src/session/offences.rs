@@ -17,7 +17,7 @@ pub enum Offence {
     Ownership,
     /// An acknowledgement of what was never sent.
     Acknowledgement,
-    /// A request beyond the number that is answered in a second.
+    /// A request beyond the number that is answered in a second, or of who holds as many entities as allowed: in an exact session none.
     Request,
     /// Messages beyond [`message_rate_max`](crate::ServerConfig::message_rate_max), or that are none of their kind.
     Message,

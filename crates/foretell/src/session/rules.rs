@@ -36,7 +36,7 @@ pub struct Rules {
     /// Snapshots then hold a digest of the state instead of the state, as long as the client comes to the same; where it
     /// does not it is sent whole, and both ends make what is not published anew in a [canonical](crate::Step::canonical)
     /// tick. For worlds that are the same on every machine and fit into eight datagrams: about 120 rigid bodies. Needs
-    /// kinds that everybody may see; clients can't hold entities. Default false.
+    /// kinds that everybody may see, none with `predict = never`; clients can't hold entities. Default false.
     pub exact: bool,
     /// The components of its entities.
     pub schema: Schema,

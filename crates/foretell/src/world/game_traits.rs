@@ -24,7 +24,8 @@ pub trait Simulate {
     }
 
     /// Whether somebody may join, or in words for them why not. The server alone asks, before anything else knows of them and once
-    /// for each who joins; who comes back to their place is not asked again. What it says has to follow from the world and the
+    /// for each who asks to join; not about who comes back to their place, who sits at a [host](crate::Host), or who comes by
+    /// [`Server::join`](crate::Server::join). What it says has to follow from the world and the
     /// newcomer, so that a recording comes to the same. The client is told [`Refusal::ByGame`](crate::session::Refusal::ByGame) with
     /// these words. Default: everybody may.
     ///

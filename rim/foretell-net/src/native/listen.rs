@@ -11,25 +11,26 @@ use tokio::net::TcpListener;
 use wtransport::endpoint::endpoint_side;
 use wtransport::{Endpoint, Identity, ServerConfig};
 
-/// How a server is reached, and by whom.
+/// How a server is reached, and by whom; with defaults it is made by [`ServeConfig::bind`](crate::ServeConfig::bind).
 #[derive(Clone, PartialEq, Eq)]
 pub struct GatewayConfig {
     /// Who may play.
     pub access: Access,
     /// What the server proves itself with.
     pub certificates: Certificates,
-    /// How many players may have a place; as many as the session takes.
+    /// How many players may have a place, as long as it runs; as many as the session takes.
     pub players_max: usize,
     /// How many connections there may be.
     pub limits: Limits,
     /// From which pages browsers may connect, each as `https://host:port`. Programs that are no browsers do not say.
     pub origins: Vec<String>,
-    /// After so long without a packet a connection is lost. Default 10 s, as for sessions.
+    /// After so long without a packet a connection is lost. A [`ServeConfig`](crate::ServeConfig) has 10 s, as sessions have.
     pub idle_timeout: Duration,
     /// Whether WebSockets over TLS are taken as well, on the same number of a TCP port: for networks that let no UDP pass.
-    /// Default true.
+    /// A [`ServeConfig`](crate::ServeConfig) has true.
     pub sockets: bool,
-    /// How much one client is sent at most, in bytes per second, when the path is good. Default 1,000,000.
+    /// How much one client is sent at most, in bytes per second, when the path is good.
+    /// [`ServeConfig::bind`](crate::ServeConfig::bind) makes it 1,000,000.
     pub rate_max: u64,
 }
 

@@ -25,7 +25,8 @@ use tokio::time::MissedTickBehavior;
 pub struct ServeConfig {
     /// What its clients have in common with it.
     pub rules: Rules,
-    /// What the session decides by itself; its `players_max` and `spectators_max` count for the connections as well.
+    /// What the session decides by itself; its `players_max` and `spectators_max` count for the connections as well, as they are at the
+    /// start: raised later they let nobody more in.
     pub session: foretell::ServerConfig,
     /// Who may play.
     pub access: Access,

@@ -15,7 +15,8 @@ pub(crate) const START_AHEAD_TICKS: f64 = 2.0;
 pub struct ClientConfig {
     /// How often a datagram of inputs is sent. Default in every tick.
     pub send_rate: SendRate,
-    /// Which inputs a datagram repeats.
+    /// Which inputs a datagram repeats. Default those that are not acknowledged and can still be in time, at most 16 (D11): one that is
+    /// late is worth nothing.
     pub redundancy: Redundancy,
     /// How far back a prediction can be corrected by comparison; beyond it the client resyncs. Default 2 s: longer than
     /// any round trip that is still playable. Shorter than the round trip every snapshot is a resync, and the state is
@@ -29,21 +30,24 @@ pub struct ClientConfig {
     pub checkpoint_interval: u32,
     /// When a prediction counts as wrong. Default: any difference.
     pub tolerance: Tolerance,
-    /// How corrections are hidden; `None` shows them as jumps.
+    /// How corrections are hidden; `None` shows them as jumps. Default [`Correction::default`] (D15): an offset that fades is seen less
+    /// than a jump.
     pub correction: Option<Correction>,
     /// How many ticks one update may simulate again; the rest is done in later updates while the present goes on, and
     /// lands as one correction. At least 2 more than an update's new ticks are always done, so that it ends. Default
     /// 128.
     pub resimulation_budget: u32,
-    /// Where between two ticks predicted entities are shown.
+    /// Where between two ticks predicted entities are shown. Default [`Show::Between`]: smooth at any frame rate, and a tick late at most.
     pub show: Show,
     /// Whose entities are simulated here ahead of the authority. May be overridden for single players by
-    /// [`Client::predict`](super::Client::predict).
+    /// [`Client::predict`](super::Client::predict). Default [`Predict::Own`]: of others a server tells no inputs by default, and
+    /// what they do is a guess.
     pub predict: Predict,
     /// By which curve the entities are shown that are not predicted. May be overridden for single ones by
-    /// [`Client::show_with`](super::Client::show_with).
+    /// [`Client::show_with`](super::Client::show_with). Default [`Curve::Hermite`], of those at the playout cursor the one with the least error
+    /// (`docs/CURVES.md`).
     pub curve: Curve,
-    /// How much later than the next tick an input counts.
+    /// How much later than the next tick an input counts. Default not at all: the own character answers at once.
     pub input_delay: InputDelay,
     /// The share of inputs that may come too late, 0 to 1: the clock leads the server's by so much more that no more of
     /// them do. With 0 it leads by the worst of late, as far as `lead_max` allows. Default 0.003:
@@ -62,14 +66,16 @@ pub struct ClientConfig {
     /// counts as one. Pauses between updates count for a second at most. Who has played and is lost asks on for ever.
     pub join_timeout: Duration,
     /// The longest that others are shown later because snapshots come late or not at all, at most 10 s. With zero whatever
-    /// is later than the fastest is extrapolated. Default 250 ms.
+    /// is later than the fastest is extrapolated. Default 250 ms, as long as others go on beyond the newest state before they stand (D29).
     pub playout_wait_max: Duration,
     /// How many bytes per second of [messages](crate::Message) go up at most, however large they are; less where the way up
     /// does not take it without a queue, as inputs come first. Default 16,000, half of what a server
-    /// [takes](crate::ServerConfig::message_rate_max).
+    /// [takes](crate::ServerConfig::message_rate_max). Over `foretell-net` keep it to 2,000 bytes per tick: its server reads three
+    /// datagrams of a client in each, and what is beyond costs inputs.
     pub message_rate: u32,
     /// How many bytes of messages may wait to go up, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    /// [refused](crate::session::SendError::Full). Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
+    /// and up to 64, of each kind wait in any case, and count. Give them a small [`BYTES_MAX`](crate::Message::BYTES_MAX). Default 4 MiB.
     pub message_queue_max: u32,
 }
 

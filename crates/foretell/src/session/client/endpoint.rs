@@ -47,7 +47,7 @@ impl<W: World> Client<W> {
     /// `request` says who it is and what is to be known of it; a random number alone is a player of whom nothing is said.
     ///
     /// # Panics
-    /// When the rules are [exact](Rules::exact) and can't be.
+    /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ClientConfig, request: impl Into<JoinRequest>) -> Client<W> {
         rules.assert_possible();
         let request = request.into();
@@ -60,7 +60,7 @@ impl<W: World> Client<W> {
     /// [`join`](crate::Server::join).
     ///
     /// # Panics
-    /// When the rules are [exact](Rules::exact) and can't be.
+    /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn joined(rules: Rules, config: ClientConfig, joined: Joined, world: &mut W) -> Client<W> {
         rules.assert_possible();
         let settings = ClientSettings::new::<W::Input>(rules, config, Seat::Player);
@@ -359,7 +359,7 @@ impl<W: World> Client<W> {
         self.session()?.local.snapshots.newest()
     }
 
-    /// Counters and measurements since the session began.
+    /// Counters since the client was made, over all of its sessions, and the newest measurements.
     pub fn stats(&self) -> ClientStats {
         let counted = self.log.stats;
         self.session().map_or(counted, |session| session.measured(counted))

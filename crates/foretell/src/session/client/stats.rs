@@ -1,10 +1,10 @@
 //! How a client fares in numbers, by what they are about: the network, the clock, its inputs, its predictions, and what it shows of
-//! others. Counters count since the session began; everything else is the newest measurement.
+//! others. Counters count since the client was made; everything else is the newest measurement.
 
 use super::snapshots::Outcomes;
 use core::time::Duration;
 
-/// Counters since the session began, and the newest measurements.
+/// Counters since the client was made, over all of its sessions, and the newest measurements.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ClientStats {
     /// The way to the server, and what travels on it.

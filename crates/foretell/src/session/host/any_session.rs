@@ -11,7 +11,8 @@ use crate::world::{Message, PlayerId, World};
 /// How a game is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Start {
-    /// It plays over the network, on a server elsewhere: [`Client::new`].
+    /// It plays over the network, on a server elsewhere: [`Client::new`] with a number. Who says more of their player, or looks on,
+    /// makes a [`Session::Client`] with a [`JoinRequest`](crate::JoinRequest).
     Client {
         /// Says who it is: a random number, known to it and the server alone.
         nonce: u64,
@@ -83,7 +84,7 @@ impl<W: World> Session<W> {
     /// One that begins at `now`. Give a client's updates a world without entities.
     ///
     /// # Panics
-    /// When the rules are [exact](Rules::exact) and can't be.
+    /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn start(start: Start, config: SessionConfig, now: Instant) -> Session<W> {
         let SessionConfig { rules, client, server } = config;
         let host = |server, epoch| Session::Host(Host::of(Server::new(rules.clone(), server, epoch, now), client.show));

@@ -34,7 +34,7 @@ impl<W: World> Host<W> {
     /// give it another value at every start.
     ///
     /// # Panics
-    /// When the rules are [exact](Rules::exact) and can't be.
+    /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Host<W> {
         Host::of(Server::new(rules, config, epoch, now), Show::default())
     }

@@ -19,7 +19,8 @@ pub enum SendError {
         /// How many it may.
         max: usize,
     },
-    /// So much waits to be sent already that this has no room; nothing of it is lost. Try again later.
+    /// So much waits to be sent already that this has no room; nothing of it is lost. Try again later. Never said of newest and
+    /// unreliable ones, which take the place of older ones of their kind.
     Full,
     /// Only a client sends messages of this kind: they are part of a step.
     OfClients,

@@ -21,7 +21,8 @@ pub struct ServerConfig {
     /// Whether clients that predict other players are told their newest inputs. Default false: an input tells intentions.
     pub relay_inputs: bool,
     /// How many players may be in the session, 0 to 65,535; with 0 nobody comes. Default 64. Those who are there already stay. Lost ones count,
-    /// but who is admitted to a full session gets the place of who was lost first.
+    /// but who is admitted to a full session gets the place of who was lost first. Over `foretell-net` raising it
+    /// while the server runs lets nobody more in.
     pub players_max: u16,
     /// How many [spectators](crate::Seat::Spectator) may be there besides, 0 to 65,535. Default 0: a game has to know of them first, as
     /// they are among those who [join](crate::Step::joined). Lost ones count as lost players do.
@@ -63,7 +64,8 @@ pub struct ServerConfig {
     /// two seconds of it may come at once. With 0 none come, and as nothing is known of those that were sent, those stop too. Default 32,000.
     pub message_rate_max: u32,
     /// How many bytes of messages may wait for one client, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    /// [refused](crate::session::SendError::Full). Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
+    /// and up to 64, of each kind wait in any case, and count. Give them a small [`BYTES_MAX`](crate::Message::BYTES_MAX). Default 4 MiB.
     pub message_queue_max: u32,
     /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims
     /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms and states at 30 Hz or more,

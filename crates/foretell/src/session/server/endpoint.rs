@@ -39,7 +39,7 @@ impl<W: World> Server<W> {
     /// another value at every start.
     ///
     /// # Panics
-    /// When the rules are [exact](Rules::exact) and can't be.
+    /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn new(rules: Rules, config: ServerConfig, epoch: u8, now: Instant) -> Server<W> {
         rules.assert_possible();
         Server { pipeline: Pipeline::new(Settings { rules, config }, epoch, now), tap: None, is_used: false }
@@ -159,7 +159,8 @@ impl<W: World> Server<W> {
 
     /// Removes a player for good; the world hears of it at its next step. Their client is told why
     /// ([`Refusal::Removed`](crate::session::Refusal::Removed)), in at most 120 bytes, else it is cut; so is one that says hello with
-    /// the same nonce. Who [sits here](Server::local_player) stays.
+    /// the same nonce, while that is one of the last 64 that were barred. With another they may ask again:
+    /// [`Simulate::admit`](crate::Simulate::admit) keeps out who is to stay away. Who [sits here](Server::local_player) stays.
     pub fn remove(&mut self, player: PlayerId, reason: impl Into<Reason>) {
         let (reason, peer) = (reason.into(), self.peer_of(player));
         self.note_call(PeerCall::Remove(player, reason), peer.unwrap_or_default());
@@ -175,7 +176,8 @@ impl<W: World> Server<W> {
     }
 
     /// The transport has lost the connection to a peer: the player is lost at once, instead of after a
-    /// [`timeout`](ServerConfig::timeout) of silence, and may come back over another connection.
+    /// [`timeout`](ServerConfig::timeout) of silence, and may come back over another connection. Who has not sent an input yet is gone:
+    /// reported as [refused](super::ServerEvent::Refused), as timed out, and as left if they had joined.
     pub fn disconnected(&mut self, peer: PeerId) {
         self.note_call(PeerCall::Disconnected, peer);
         self.pipeline.change_roster(|roster| roster.disconnect(peer));

@@ -7,23 +7,22 @@ use core::time::Duration;
 /// Counters of one player, since their admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerStats {
-    /// Datagrams that were received.
+    /// Datagrams of inputs that were received.
     pub datagrams_received: u64,
     /// Snapshots that were sent.
     pub snapshots_sent: u64,
-    /// Bytes that were sent.
+    /// Bytes that were sent, of states and messages.
     pub bytes_sent: u64,
     /// What has become of the player's inputs.
     pub inputs: InputTotals,
-    /// What was refused: inputs too far ahead or beyond the time budget ([`Offence::Time`](crate::session::Offence)),
-    /// or with a number that is not finite; acknowledgements of snapshots that were never sent.
+    /// What was refused, or held to what is allowed, by its [kind](crate::session::Offence).
     pub offences: Offences,
 }
 
 /// Counters of a server, since its start, of all who are or were here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ServerTotals {
-    /// Datagrams that were refused because they were malformed or from nobody known.
+    /// Datagrams that were malformed. Of inputs and messages from nobody known the header alone is read.
     pub malformed: u64,
     /// Who has joined, and who was refused for which reason.
     pub joins: JoinTotals,

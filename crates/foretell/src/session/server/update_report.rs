@@ -17,7 +17,7 @@ pub enum ServerEvent {
         peer: PeerId,
         /// Who it is, where they had joined: `Left` comes next.
         player: Option<PlayerId>,
-        /// Why. The client is told the same.
+        /// Why. The client is told the same, but where it was silent, or its connection broken, before it came into play.
         why: Refusal,
     },
     /// Nothing has come of a player for too long. The place waits.
