@@ -10,7 +10,7 @@ use crate::wire::{Malformed, Stream};
 pub const DATAGRAM_MAX: usize = 1150;
 
 /// Raised when the format changes.
-pub(crate) const PROTOCOL_VERSION: u8 = 12;
+pub(crate) const PROTOCOL_VERSION: u8 = 13;
 
 /// How many datagrams one snapshot may take.
 pub(crate) const PARTS_MAX: u8 = 8;

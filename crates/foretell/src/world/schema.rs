@@ -136,9 +136,11 @@ impl Schema {
     /// Whether a step finds a component in the past: others than its owner are told it, and its type of state has a position or rotation.
     pub(crate) fn is_in_past(&self, component: ComponentId) -> bool {
         let first = |id| self.type_of(id).map(|of| of.first);
-        let mut of_state = self.ids().filter(|other| first(*other) == first(component));
-        let is_placed = of_state.any(|other| self.component(other).has_pose());
-        is_placed && self.component(component).audience() != Audience::Owner
+        // They stand side by side.
+        let of_state = self.ids().skip(first(component).unwrap_or(0));
+        let mut of_state = of_state.take_while(|other| first(*other) == first(component));
+        self.component(component).audience() != Audience::Owner
+            && of_state.any(|other| self.component(other).has_pose())
     }
 
     /// The names of its components, in order.

@@ -310,7 +310,7 @@ fn audiences_groups_rates_and_what_is_never_predicted_have_the_numbers_of_the_do
     components.component_of_kind("Crab (group SCHOOL)", ("plan", 1, Some(16), 1, 0), (3, Some(7)), 10);
     let rules = vec![hash_of(64, 2), hash_of(0, 1), components.0, hash_of_input(), hash_of(0, 8)];
     let mut server = Server::new(Rules::new(Reef::schema()), ServerConfig::default(), EPOCH, Instant::ZERO);
-    server.receive(Instant::ZERO, ME, &hello(12, 42, &rules, (0, None))).expect("well-formed");
+    server.receive(Instant::ZERO, ME, &hello(13, 42, &rules, (0, None))).expect("well-formed");
     let mut outbox = Outbox::new();
     server.update(Instant::ZERO, &mut Reef::default(), &mut outbox);
     let answers: Vec<&[u8]> = outbox.iter().map(|(_, datagram)| datagram).collect();
@@ -1072,7 +1072,7 @@ impl Served {
 fn who_has_not_shown_the_ticket_of_the_welcome_is_sent_nothing_else_and_is_no_player() {
     let mut served = Served::new(8);
     for tick in 0..3 {
-        served.receive(tick * TICK_MICROS, &hello(12, 42, &documented_rules(), (tick, None)));
+        served.receive(tick * TICK_MICROS, &hello(13, 42, &documented_rules(), (tick, None)));
         assert_eq!(served.update(tick * TICK_MICROS), [welcome(42, (tick, TICKET), 1, tick, 0)]);
     }
     assert_eq!((served.server.players().count(), served.world.things.iter().count()), (0, 1), "a rock alone");
@@ -1083,8 +1083,8 @@ fn a_client_that_follows_the_document_alone_joins_plays_and_leaves() {
     let mut served = Served::new(8);
     assert!(served.update(0).is_empty());
     let at = |tick: u64| tick * TICK_MICROS + 4000;
-    served.receive(at(1), &hello(12, 42, &documented_rules(), (1, None)));
-    served.receive(at(1), &hello(12, 42, &documented_rules(), (1234, Some(TICKET))));
+    served.receive(at(1), &hello(13, 42, &documented_rules(), (1, None)));
+    served.receive(at(1), &hello(13, 42, &documented_rules(), (1234, Some(TICKET))));
     let [answer, first] = &served.update(at(1))[..] else { panic!("a welcome and a snapshot") };
     // 4 ms of 15.625 ms are 65 / 256.
     assert_eq!((answer, answer.len()), (&welcome(42, (1234, TICKET), 1, 1, 65), 26));
@@ -1163,7 +1163,7 @@ fn a_client_that_follows_the_document_alone_is_told_the_inputs_of_others() {
     let mut served = Served::new(8);
     served.server.config_mut().relay_inputs = true;
     served.server.config_mut().gap = GapPolicy::RepeatLast { ticks: 1 };
-    let hello_by = |nonce, ticket| hello(12, nonce, &documented_rules(), (0, ticket));
+    let hello_by = |nonce, ticket| hello(13, nonce, &documented_rules(), (0, ticket));
     let from = |served: &mut Served, peer: u64, datagram: &[u8]| {
         served.server.receive(served.now, PeerId(peer), datagram).expect("well-formed");
     };
@@ -1301,19 +1301,19 @@ fn a_refusal_says_why_as_documented() {
     for part in 0..4 {
         let mut others = rules.clone();
         others[part] ^= 1;
-        assert_eq!(refused(1, &hello(12, 7, &others, (0, None))), (1, part as u64));
+        assert_eq!(refused(1, &hello(13, 7, &others, (0, None))), (1, part as u64));
     }
-    assert_eq!(refused(1, &hello(12, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 5));
-    assert_eq!(refused(0, &hello(12, 7, &rules, (0, None))), (2, 0));
+    assert_eq!(refused(1, &hello(13, 7, &[&rules[..], &[9]].concat(), (0, None))), (1, 5));
+    assert_eq!(refused(0, &hello(13, 7, &rules, (0, None))), (2, 0));
     let mut drains = Served::new(1);
     drains.server.config_mut().draining = true;
-    drains.receive(0, &hello(12, 7, &rules, (0, None)));
+    drains.receive(0, &hello(13, 7, &rules, (0, None)));
     assert_eq!(drains.update(0), [Writer::default().put(2, 3).put(7, 64).put(5, 4).put(0, 4).bytes()]);
     // Who asks on, and never shows the ticket.
     let mut deaf = Served::new(1);
     let said: Vec<_> = (0..=104)
         .flat_map(|tenth| {
-            deaf.receive(tenth * 100_000, &hello(12, 7, &rules, (0, None)));
+            deaf.receive(tenth * 100_000, &hello(13, 7, &rules, (0, None)));
             deaf.update(tenth * 100_000)
         })
         .collect();
@@ -1346,7 +1346,7 @@ fn a_place_goes_to_who_shows_the_ticket_that_was_offered() {
         let sent = served.outbox.iter().map(|(to, datagram)| (to, datagram.to_vec()));
         sent.filter(|(_, datagram)| datagram[0] & 7 < 3).collect::<Vec<_>>()
     };
-    let hello = |sent, ticket| hello(12, 42, &rules, (sent, ticket));
+    let hello = |sent, ticket| hello(13, 42, &rules, (sent, ticket));
     let answer = |sent, ticket, tick| welcome(42, (sent, ticket), 1, tick, 0);
     let (here, there) = (ME, PeerId(4));
     assert_eq!(said(&mut served, 1, here, hello(5, None)), [(here, answer(5, TICKET, 1))]);
@@ -1414,7 +1414,7 @@ fn a_server_that_follows_the_document_alone_is_understood_and_understands() {
     let mut played = Played { client, world: Space::default(), outbox: Outbox::new(), given, random };
     for (sent, ticket) in [(1_000_000, None), (1_050_000, Some(TICKET)), (1_100_000, Some(TICKET))] {
         let asked = played.update(sent);
-        assert_eq!(asked, [hello(12, 4711, &documented_rules(), (sent, ticket))]);
+        assert_eq!(asked, [hello(13, 4711, &documented_rules(), (sent, ticket))]);
         assert_eq!(asked[0].len(), if ticket.is_some() { 141 } else { 140 });
         played.receive(sent + 40_000, &welcome(4711, (sent, TICKET), 5, 70_000 + (sent - 1_000_000) / TICK_MICROS, 0));
     }
@@ -1536,8 +1536,8 @@ fn what_the_document_calls_malformed_a_client_refuses() {
 #[test]
 fn what_the_document_calls_malformed_a_server_refuses() {
     let mut served = Served::new(1);
-    served.receive(0, &hello(12, 7, &documented_rules(), (0, None)));
-    served.receive(0, &hello(12, 7, &documented_rules(), (0, Some(TICKET))));
+    served.receive(0, &hello(13, 7, &documented_rules(), (0, None)));
+    served.receive(0, &hello(13, 7, &documented_rules(), (0, Some(TICKET))));
     served.update(0);
     let silent = (Command::default(), None);
     let good = inputs(0, 0, 1, &[silent; 2]);
@@ -1578,8 +1578,8 @@ fn a_client_that_follows_the_document_alone_takes_an_entity_moves_it_and_gives_i
     let mut served = Served::new(8);
     let at = |tick: u64| tick * TICK_MICROS + 4000;
     served.update(0);
-    served.receive(at(1), &hello(12, 42, &documented_rules(), (0, None)));
-    served.receive(at(1), &hello(12, 42, &documented_rules(), (0, Some(TICKET))));
+    served.receive(at(1), &hello(13, 42, &documented_rules(), (0, None)));
+    served.receive(at(1), &hello(13, 42, &documented_rules(), (0, Some(TICKET))));
     let mut kept = Kept::new();
     read_against(&served.update(at(1))[1], &mut kept);
     let mut tick = 2;
@@ -1722,7 +1722,7 @@ fn a_client_that_follows_the_document_alone_proves_states_and_asks_where_it_cann
     };
     let at = |tick: u64| Instant::from_micros(tick * TICK_MICROS);
     for ticket in [None, Some(TICKET)] {
-        server.receive(at(0), ME, &hello(12, 42, &exact_rules(), (0, ticket))).expect("well-formed");
+        server.receive(at(0), ME, &hello(13, 42, &exact_rules(), (0, ticket))).expect("well-formed");
     }
     let sent: Vec<_> = (0..=5).map(|tick| update(&mut server, tick)).collect();
     assert_eq!(sent[0].len(), 1, "a welcome: the first state is to be canonical");

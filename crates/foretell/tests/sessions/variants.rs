@@ -2,13 +2,13 @@
 
 use crate::common::Buttons;
 use core::time::Duration;
-use foretell::session::client::ClientEvent;
+use foretell::session::client::{ClientEvent, Predict};
 use foretell::{
     Client, ClientConfig, EffectKind, Entity, Frame, Instant, Interest, InterestRules, Owned, PlayerId, Rules,
     SendRate, ServerConfig, Simulate, State, Step, Table, Tick, Visibility, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell_sim::netsim::Conditions;
+use foretell_sim::netsim::{Conditions, Loss};
 
 /// When the mob becomes another variant.
 const CHANGES: [u32; 5] = [200, 300, 400, 500, 600];
@@ -42,6 +42,9 @@ struct Herd {
     /// Whether others can't see who is cloaked.
     #[world(constant)]
     hides: bool,
+    /// Whether the mob steps back by 5 m before it becomes another variant for the first time.
+    #[world(constant)]
+    steps_back: bool,
 }
 
 fn mob() -> Entity {
@@ -72,6 +75,10 @@ impl Simulate for Herd {
             return;
         }
         let tick = step.tick().get();
+        for mut mob in self.mobs.iter_mut().filter(|_| self.steps_back && tick == CHANGES[0] - 50) {
+            let (Mob::Idle { at } | Mob::Cloaked { at }) = &mut *mob;
+            at[0] += 5.0;
+        }
         for mut mob in self.mobs.iter_mut().filter(|_| CHANGES.contains(&tick)) {
             *mob = match *mob {
                 Mob::Idle { at } => Mob::Cloaked { at },
@@ -132,9 +139,15 @@ impl Driver<Herd> for Ear {
 
 /// What one player hears in ten seconds, in which the mob becomes another variant five times.
 fn hear(world: Herd, config: ServerConfig) -> Ear {
-    let mut simulation = Simulation::new(Rules::new(Herd::schema()), config, world, 3);
-    let conditions = Conditions { latency: Duration::from_millis(50), ..Conditions::default() };
-    let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+    hear_over(0.0, 3, world, config, ClientConfig::default())
+}
+
+/// The same over a way that loses this share of what is sent.
+fn hear_over(loss: f64, seed: u64, world: Herd, config: ServerConfig, client: ClientConfig) -> Ear {
+    let mut simulation = Simulation::new(Rules::new(Herd::schema()), config, world, seed);
+    let loss = Loss::Uniform(loss);
+    let conditions = Conditions { latency: Duration::from_millis(50), loss, ..Conditions::default() };
+    let host = HostOptions::at(60);
     simulation.add_player(PlayerOptions { client, host, conditions, world: Herd::default() });
     let mut ear = Ear::default();
     simulation.run_until(Instant::ZERO + Duration::from_secs(10), &mut ear);
@@ -159,4 +172,15 @@ fn what_is_in_view_is_heard_though_it_has_become_another_variant_since_the_last_
     let config = ServerConfig { interest, snapshot_rate: SendRate::Hz(8), ..ServerConfig::default() };
     let ear = hear(Herd::of(0, 10.0), config);
     assert_eq!((ear.life.as_str(), ear.roars), ("SC", 5));
+}
+
+/// Exactly told is what is within 41 m, and what is within 51 m if it was so.
+#[test]
+fn what_was_told_exactly_and_is_shown_as_another_variant_is_there_all_the_time() {
+    for seed in 0..10 {
+        let client = ClientConfig { predict: Predict::Near { within_m: 20.0, until_m: 20.0 }, ..Default::default() };
+        let world = Herd { steps_back: true, ..Herd::of(0, 40.0) };
+        let ear = hear_over(0.4, seed, world, ServerConfig::default(), client);
+        assert_eq!(ear.life, "SC", "seed {seed}");
+    }
 }

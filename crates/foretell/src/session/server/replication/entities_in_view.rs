@@ -172,6 +172,6 @@ mod tests {
             state.settle(Tick::new(tick + 1));
         }
         assert!((97..100).all(|tick| view.has_come(entity(tick))));
-        assert_eq!(view.came.len(), 3);
+        assert_eq!(view.came.len(), 4, "and what has ended in the step that is going on");
     }
 }

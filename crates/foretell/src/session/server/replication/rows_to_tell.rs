@@ -193,7 +193,10 @@ impl RowsToTell {
                 }
                 Some(there) if there.owner == of.player && of.state.is_for_owner(*key) => self.gone.take(*key),
                 // A client that has missed that it was told exactly may have it from before.
-                _ => self.gone.tell_once(GoneKey::new(*key, of.state, of.player)),
+                _ => {
+                    self.gone.tell_once(GoneKey { key: *key, is_hidden: of.hides(key.entity) });
+                    self.note_follower(*key, of);
+                }
             }
         }
     }

@@ -164,7 +164,7 @@ impl Coast {
         let mut outbox = Outbox::new();
         server.update(Instant::ZERO, &mut world, &mut outbox);
         for ticket in [None, Some(TICKET)] {
-            let hello = hello(12, 42, &rules_of_the_sea(), (0, ticket));
+            let hello = hello(13, 42, &rules_of_the_sea(), (0, ticket));
             server.receive(Instant::ZERO, ME, &hello).expect("well-formed");
         }
         Coast { server, world, outbox, shore: Shore::default(), next: 1, said: 0, exact_within_m: None }
