@@ -28,7 +28,7 @@ pub struct Figures {
     pub resyncs: u64,
     /// Per frame: how far the step of an own entity's shown position is from that of the simulated one, in metres.
     pub step_excess_m: Spread,
-    /// The longest that another entity was shown standing still beyond the newest snapshot while in truth it moved, ms.
+    /// The longest that another entity was shown standing still beyond the newest snapshot while in truth it had moved on, ms.
     pub frozen_ms: f64,
     /// How far behind the newest possible information others are shown, in ms, by frame.
     pub playout_delay_ms: Spread,
@@ -142,10 +142,10 @@ struct Watched {
     until: [u64; 2],
     /// Its entities in the frame before: where each was shown, and where between two states that was.
     own: BTreeMap<Entity, ([f64; 3], (Tick, f64))>,
-    /// Others: where each was shown in the frame before, where it was in truth, and since when it has been frozen.
     others: BTreeMap<Entity, Other>,
 }
 
+/// Another's entity: where it was shown in the frame before, when it was last not frozen, and where it was in truth then.
 #[derive(Clone, Copy)]
 struct Other {
     shown: [f64; 3],
@@ -218,9 +218,9 @@ impl Gauge {
             let extrapolated = matches!(view.source, PoseSource::Extrapolated(_));
             let stands = squared_distance(other.shown, shown) < 1e-10;
             let moves = squared_distance(other.truth, truth) > 1e-6;
-            let moved = if extrapolated && stands && moves { other.moved } else { seen.now };
-            *other = Other { moved, ..now };
-            self.frozen = self.frozen.max(seen.now.since(moved));
+            // Not compared with the frame before: a screen shows several frames in a step of the server.
+            *other = if extrapolated && stands && moves { Other { shown, ..*other } } else { now };
+            self.frozen = self.frozen.max(seen.now.since(other.moved));
         }
     }
 

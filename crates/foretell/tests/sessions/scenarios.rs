@@ -73,6 +73,16 @@ fn figures_say_what_the_players_saw() {
     assert_eq!((worst.frozen_ms, worst.correction_m.max), (deaf.frozen_ms, pushed.correction_m.max));
 }
 
+/// A screen shows two frames or four in a step of the server.
+#[test]
+fn how_long_others_stood_still_is_seen_at_any_frame_rate() {
+    for fps in [30, 120, 240] {
+        let faults = format!("0:p0:latency:both:40,0:p0:fps:{fps},4000-1000:p0:loss:down:100");
+        let seen = masses().players(2).schedule(&faults).run(7).expect("no check complains").figures;
+        assert!((500.0..1100.0).contains(&seen.frozen_ms), "{fps}: {seen:?}");
+    }
+}
+
 /// What a call says that panics.
 fn said(call: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(call).expect_err("it is refused");
