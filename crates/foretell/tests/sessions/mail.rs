@@ -232,6 +232,13 @@ fn a_scenarios_world_by_itself_is_told_what_is_said_in_steps() {
 }
 
 #[test]
+fn the_newest_message_in_the_bytes_of_those_before_it_has_come_where_one_of_them_has() {
+    let scenario = shop().tells(|_, tick, _| (300..=310).contains(&tick.get()).then(|| Wind(vec![3])));
+    let scenario = scenario.says(|_, _| Some(Wind(vec![7])));
+    scenario.schedule("4600-300:p0:loss:down:100,8000-200:p0:loss:both:50").run(1).expect("no check complains");
+}
+
+#[test]
 #[should_panic(expected = "the rules have no message")]
 fn what_the_rules_do_not_have_can_not_be_said() {
     let rules = Rules::new(Shop::schema());
