@@ -36,7 +36,8 @@ pub struct Figures {
     pub lead_ms: Spread,
     /// The share of ticks for which the server had no input in time. Over the whole session.
     pub input_miss_share: f64,
-    /// The share of frames in which a client was starved, behind, resyncing or lost.
+    /// The share of frames in which a client was starved, behind, resyncing or lost, or had no player: as it was refused, was removed,
+    /// or did not get in within two seconds.
     pub not_playing_share: f64,
     /// The most bytes per second that one player was sent, on average over a run.
     pub down_bytes_per_s: f64,
@@ -133,7 +134,8 @@ pub(super) struct Gauge {
 /// What was seen of one machine.
 #[derive(Default)]
 struct Watched {
-    /// When the session had begun for it.
+    /// When it came, and when the session had begun for it.
+    came: Option<Instant>,
     began: Option<Instant>,
     last: Option<Instant>,
     resyncs: u64,
@@ -167,7 +169,13 @@ impl Gauge {
         let watched = &mut self.machines[seen.machine];
         let last = watched.last.replace(seen.now).unwrap_or(seen.now);
         let resyncs = core::mem::replace(&mut watched.resyncs, seen.stats.prediction.resyncs);
-        if seen.client.player().is_none() {
+        let came = *watched.came.get_or_insert(seen.now);
+        let own = seen.client.player();
+        if own.is_none() {
+            if seen.now.since(came) >= SETTLING {
+                self.frames += 1;
+                self.not_playing += 1;
+            }
             return;
         }
         let began = *watched.began.get_or_insert(seen.now);

@@ -224,7 +224,7 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// With faults that each seed draws from this mix.
+    /// With faults that each seed draws from this mix. A run panics when the session is too short for any before the calm at its end.
     #[must_use]
     pub fn faults(mut self, mix: FaultMix) -> Scenario<W> {
         self.faults = Faults::Drawn(mix);
@@ -275,8 +275,8 @@ impl<W: World> Scenario<W> {
     /// What does not hold, with the smallest faults that still show it.
     ///
     /// # Panics
-    /// When a check was taken [out](Scenario::without) that there is not, or the [schedule](Scenario::schedule) has faults
-    /// of players who are not there.
+    /// When a check was taken [out](Scenario::without) that there is not, the [schedule](Scenario::schedule) has faults
+    /// of players who are not there, or the session is too short for its [faults](Scenario::faults).
     pub fn run(&self, seed: u64) -> Result<Summary, Box<Failure>> {
         let plan = self.plan(seed);
         let simulated = Duration::from_millis(u64::from(plan.length_ms));
@@ -308,7 +308,10 @@ impl<W: World> Scenario<W> {
     fn plan(&self, seed: u64) -> Plan {
         let (players, length_ms) = (self.players, self.length_ms);
         let schedule = match &self.faults {
-            Faults::Drawn(mix) => mix.draw(seed, players, length_ms),
+            Faults::Drawn(mix) => {
+                mix.assert_has_room(length_ms);
+                mix.draw(seed, players, length_ms)
+            }
             Faults::Given(schedule) => schedule.clone(),
         };
         let absent = |who: Who| matches!(who, Who::Player(player) if player >= players);
