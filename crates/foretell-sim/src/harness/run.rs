@@ -3,6 +3,7 @@
 use super::apply::{Disturbances, FaultStage, Faults};
 use super::check::{Applied, Check, ClientSeen, Letter, LocalSeen, ServerSeen, Setting};
 use super::figures::{Figures, Gauge};
+use super::scenario::TICKS_HELD;
 use super::spied::{Shared, Spied, Truth};
 use super::{
     BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, ServerHost, Simulation,
@@ -146,9 +147,7 @@ impl<W: World> Machine<W> {
 
     /// The input of its bot for a tick.
     fn input(&mut self, scenario: &Scenario<W>, seed: u64, tick: Tick) -> W::Input {
-        let (player, rows) = &self.sees;
-        let view = BotView { index: usize::from(self.player), tick, player: *player, rows };
-        let input = scenario.input(seed, &view);
+        let input = scenario.input(seed, &self.view(tick), TICKS_HELD);
         self.asked.push(tick);
         self.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
         input

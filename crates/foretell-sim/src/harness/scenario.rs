@@ -344,10 +344,15 @@ impl<W: World> Scenario<W> {
         self.links.as_ref().map(|links| links(usize::from(player))).unwrap_or_default()
     }
 
-    /// The input of a player: a function of the seed and what they see.
-    pub(super) fn input(&self, seed: u64, view: &BotView<'_>) -> W::Input {
+    /// How many players it has, with who sits at the server.
+    pub(super) fn everybody(&self) -> usize {
+        usize::from(self.players) + usize::from(self.is_hosted)
+    }
+
+    /// The input of a player: a function of the seed and what they see. Its random numbers are the same for so many ticks.
+    pub(super) fn input(&self, seed: u64, view: &BotView<'_>, held: u32) -> W::Input {
         let mut mixed = SplitMix64::new(seed ^ (view.index as u64) << 48);
-        let seed = mixed.next_u64() ^ u64::from(view.tick.get() / TICKS_HELD);
+        let seed = mixed.next_u64() ^ u64::from(view.tick.get() / held);
         (self.bot)(view, &mut SplitMix64::new(seed))
     }
 
