@@ -91,6 +91,14 @@ fn frames_of_who_never_gets_in_are_not_played() {
 }
 
 #[test]
+fn bytes_that_are_lost_on_their_way_were_sent_all_the_same() {
+    let sent = |faults: &str| masses().players(2).schedule(faults).run(7).expect("no check complains").figures;
+    let (calm, lossy) = (sent("").down_bytes_per_s, sent("0:p0:loss:down:40,0:p1:loss:down:40").down_bytes_per_s);
+    let twice = sent("0:p0:duplicates:down:100,0:p1:duplicates:down:100").down_bytes_per_s;
+    assert!(calm > 1_000.0 && lossy > 0.9 * calm && twice < 1.1 * calm, "{calm} {lossy} {twice}");
+}
+
+#[test]
 fn a_stall_that_has_no_length_disturbs_nothing() {
     struct Quiet;
     impl Check<Masses> for Quiet {
