@@ -5,7 +5,7 @@ use crate::common::f64_mass::{Body, Masses};
 use crate::common::projectiles::{Keys, Range};
 use crate::common::scenario::masses;
 use core::time::Duration;
-use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, Tick, World};
+use foretell::{ClientConfig, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, World};
 use foretell_sim::harness::check::{Bytes, Check, ClientSeen};
 use foretell_sim::harness::{
     BotView, Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, SyncTest,
@@ -111,6 +111,12 @@ fn a_stall_that_has_no_length_disturbs_nothing() {
         }
     }
     masses().players(1).schedule("0:p0:latency:both:40,5:p0:stall").check(|| Quiet).run(1).expect("nothing happens");
+}
+
+#[test]
+fn both_ends_agree_where_one_state_is_sent_per_second() {
+    let server = ServerConfig { snapshot_rate: SendRate::Hz(1), ..ServerConfig::default() };
+    masses().players(2).server(server).schedule("").run(1).expect("no check complains");
 }
 
 /// What a call says that panics.
