@@ -426,6 +426,21 @@ fn what_has_begun_can_not_be_recorded() {
     server.set_tap(Box::new(recorder(None).0));
 }
 
+#[test]
+fn a_recording_has_its_digests_when_the_clock_was_set_back_by_an_hour_too() {
+    let (given, bytes) = recorder(None);
+    let start = Instant::from_micros(7_200_000_000);
+    let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 3, start);
+    server.set_tap(Box::new(given));
+    let mut world = Masses::default();
+    for frame in 0..640 {
+        let now = if frame < 128 { 7_200_000_000 } else { 3_600_000_000 } + frame * 15_625;
+        server.update(Instant::from_micros(now), &mut world, &mut Outbox::new());
+    }
+    let replay = replay_server(&bytes.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests == 10, "{:?}", replay.agreement);
+}
+
 /// What the sink of the test below has seen; a sink that allocates would be counted.
 static SEEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
