@@ -428,6 +428,14 @@ fn what_has_begun_can_not_be_recorded() {
 }
 
 #[test]
+#[should_panic(expected = "a tap is set before the first")]
+fn a_client_that_was_told_something_can_not_be_recorded_any_more() {
+    let mut client = Client::<Masses>::new(rules(), ClientConfig::default(), 1);
+    client.predict(PlayerId::new(2), true);
+    client.set_tap(Box::new(recorder(None).0));
+}
+
+#[test]
 fn a_recording_has_its_digests_when_the_clock_was_set_back_by_an_hour_too() {
     let (given, bytes) = recorder(None);
     let start = Instant::from_micros(7_200_000_000);
