@@ -202,7 +202,9 @@ impl Disturbances {
 /// The faults as disturbances; of those that are steady only the beginning and the end are.
 fn disturbances(schedule: &Schedule, is_steady: impl Fn(What) -> bool) -> Vec<Disturbance> {
     let mut found = Vec::new();
-    for fault in &schedule.0 {
+    // A stall without a length does nothing.
+    let does_something = |fault: &&Fault| fault.what != What::Stall || fault.length_ms.is_some();
+    for fault in schedule.0.iter().filter(does_something) {
         let whose = match fault.who {
             Who::Player(player) if !matches!(fault.what, What::Join | What::Leave { .. }) => Some(player),
             _ => None,

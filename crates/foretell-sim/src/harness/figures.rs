@@ -28,7 +28,7 @@ pub struct Figures {
     pub resyncs: u64,
     /// Per frame: how far the step of an own entity's shown position is from that of the simulated one, in metres.
     pub step_excess_m: Spread,
-    /// The longest that another entity was shown standing still beyond the newest snapshot while in truth it moved, ms.
+    /// The longest that another entity was shown standing still beyond the newest snapshot while in truth it had moved on, ms.
     pub frozen_ms: f64,
     /// How far behind the newest possible information others are shown, in ms, by frame.
     pub playout_delay_ms: Spread,
@@ -36,9 +36,10 @@ pub struct Figures {
     pub lead_ms: Spread,
     /// The share of ticks for which the server had no input in time. Over the whole session.
     pub input_miss_share: f64,
-    /// The share of frames in which a client was starved, behind, resyncing or lost.
+    /// The share of frames in which a client was starved, behind, resyncing or lost, or had no player: as it was refused, was removed,
+    /// or did not get in within two seconds.
     pub not_playing_share: f64,
-    /// The most bytes per second that one player was sent, on average over a run.
+    /// The most bytes per second that the server has sent one player, on average over a run; lost ones count as any other.
     pub down_bytes_per_s: f64,
     /// How often a whole state was asked for ([exact](foretell::session::Rules::exact) sessions).
     pub asked: u64,
@@ -133,19 +134,23 @@ pub(super) struct Gauge {
 /// What was seen of one machine.
 #[derive(Default)]
 struct Watched {
-    /// When the session had begun for it.
+    /// When it came, and when the session had begun for it.
+    came: Option<Instant>,
     began: Option<Instant>,
     last: Option<Instant>,
     resyncs: u64,
-    /// When measuring began, and the bytes and the questions up to then, and up to now.
-    from: Option<(Instant, [u64; 2])>,
-    until: [u64; 2],
+    /// When measuring began, and the questions up to then; and up to now.
+    from: Option<(Instant, u64)>,
+    asked: u64,
+    /// The server's count of the bytes that it has sent to its player, and how many of them since measuring began.
+    counted: u64,
+    sent: u64,
     /// Its entities in the frame before: where each was shown, and where between two states that was.
     own: BTreeMap<Entity, ([f64; 3], (Tick, f64))>,
-    /// Others: where each was shown in the frame before, where it was in truth, and since when it has been frozen.
     others: BTreeMap<Entity, Other>,
 }
 
+/// Another's entity: where it was shown in the frame before, when it was last not frozen, and where it was in truth then.
 #[derive(Clone, Copy)]
 struct Other {
     shown: [f64; 3],
@@ -167,16 +172,27 @@ impl Gauge {
         let watched = &mut self.machines[seen.machine];
         let last = watched.last.replace(seen.now).unwrap_or(seen.now);
         let resyncs = core::mem::replace(&mut watched.resyncs, seen.stats.prediction.resyncs);
-        if seen.client.player().is_none() {
+        let came = *watched.came.get_or_insert(seen.now);
+        let own = seen.client.player();
+        let Some(player) = own else {
+            if seen.now.since(came) >= SETTLING {
+                self.frames += 1;
+                self.not_playing += 1;
+            }
             return;
-        }
+        };
         let began = *watched.began.get_or_insert(seen.now);
         if seen.now.since(began) < SETTLING {
             return;
         }
-        watched.until = [seen.stats.network.bytes_received, seen.stats.prediction.outcomes.asked];
-        watched.from.get_or_insert((seen.now, watched.until));
-        let own = seen.client.player();
+        watched.asked = seen.stats.prediction.outcomes.asked;
+        let counted = self.peers.get(&player).map_or(0, |peer| peer.bytes_sent);
+        let before = core::mem::replace(&mut watched.counted, counted);
+        if watched.from.is_some() {
+            // A count that is smaller is that of another session.
+            watched.sent += counted.checked_sub(before).unwrap_or(counted);
+        }
+        watched.from.get_or_insert((seen.now, watched.asked));
         let corrections = seen.frame.corrections.iter().filter(|corrected| Some(corrected.owner) == own);
         let rate = f64::from(seen.setting.rules.tick_rate.get());
         self.resyncs += seen.stats.prediction.resyncs - resyncs;
@@ -218,9 +234,9 @@ impl Gauge {
             let extrapolated = matches!(view.source, PoseSource::Extrapolated(_));
             let stands = squared_distance(other.shown, shown) < 1e-10;
             let moves = squared_distance(other.truth, truth) > 1e-6;
-            let moved = if extrapolated && stands && moves { other.moved } else { seen.now };
-            *other = Other { moved, ..now };
-            self.frozen = self.frozen.max(seen.now.since(moved));
+            // Not compared with the frame before: a screen shows several frames in a step of the server.
+            *other = if extrapolated && stands && moves { Other { shown, ..*other } } else { now };
+            self.frozen = self.frozen.max(seen.now.since(other.moved));
         }
     }
 
@@ -231,11 +247,11 @@ impl Gauge {
         let applied = self.peers.values().map(|peer| peer.inputs.applied).sum::<u64>();
         let corrections = self.correction_m.len() as u64;
         let measured = self.machines.iter().filter_map(|watched| Some((watched.from?, watched)));
-        let per_s = measured.clone().map(|((from, [bytes, _]), watched)| {
+        let per_s = measured.clone().map(|((from, _), watched)| {
             let last = watched.last.unwrap_or(from);
-            as_f64(watched.until[0] - bytes) / last.since(from).as_secs_f64().max(1.0)
+            as_f64(watched.sent) / last.since(from).as_secs_f64().max(1.0)
         });
-        let asked = measured.map(|((_, [_, asked]), watched)| watched.until[1] - asked);
+        let asked = measured.map(|((_, asked), watched)| watched.asked - asked);
         Figures {
             minutes,
             corrections,

@@ -17,6 +17,11 @@ pub struct FaultMix {
     machines: bool,
 }
 
+/// Before this moment no fault begins but what lasts for the whole session.
+const FIRST_MS: u32 = 500;
+/// The kinds of faults that may be the server's: it stalls, its clock drifts or steps, an event.
+const OF_SERVER: [u32; 4] = [10, 11, 12, 15];
+
 impl Default for FaultMix {
     /// Everything: what links do, what machines do, who comes and goes, events of the game's own.
     fn default() -> FaultMix {
@@ -36,7 +41,16 @@ impl FaultMix {
         FaultMix { most, ..self }
     }
 
-    /// The schedule of this seed, for so many players and a session of so many ms.
+    /// Panics where no fault but what lasts for the whole session fits into one of so many ms.
+    pub(super) fn assert_has_room(&self, length_ms: u32) {
+        let (calm_ms, has_room) = (self.calm_ms, length_ms > FIRST_MS + self.calm_ms);
+        assert!(
+            has_room || self.most == 0,
+            "a session of {length_ms} ms has no room for faults: they begin after {FIRST_MS} ms, and the last {calm_ms} ms are calm"
+        );
+    }
+
+    /// The schedule of this seed, for so many players and a session of so many ms. Without players it is of the server's machine alone.
     pub fn draw(&self, seed: u64, players: u8, length_ms: u32) -> Schedule {
         let mut draw = Draw(SplitMix64::new(seed ^ 0x6661_756c_7473));
         let mut faults = Vec::new();
@@ -54,11 +68,14 @@ impl FaultMix {
             faults.extend(drifts(seed, players));
         }
         let end = length_ms.saturating_sub(self.calm_ms);
-        let (begin, count) = (end.min(500), draw.between(1, self.most.max(1)));
-        for _ in 0..if players == 0 { 0 } else { count.min(self.most) } {
+        let (begin, count) = (end.min(FIRST_MS), draw.between(1, self.most.max(1)));
+        let has_any = players > 0 || self.machines;
+        for _ in 0..if has_any { count.min(self.most) } else { 0 } {
             let at_ms = draw.between(begin, end);
             let length = draw.between(50, 2_500).min(end.saturating_sub(at_ms));
-            let who = Who::Player(u8::try_from(draw.between(0, u32::from(players) - 1)).unwrap_or(0));
+            let last = players.checked_sub(1);
+            let who = last
+                .map_or(Who::Server, |last| Who::Player(u8::try_from(draw.between(0, u32::from(last))).unwrap_or(0)));
             let fault = Fault { at_ms, length_ms: Some(length), who, what: What::Stall };
             self.draw_fault(&mut draw, fault, end, &mut faults);
         }
@@ -67,7 +84,10 @@ impl FaultMix {
 
     /// Draws what `fault` is, and adds it.
     fn draw_fault(&self, draw: &mut Draw, fault: Fault, end: u32, faults: &mut Vec<Fault>) {
-        let kind = draw.between(0, if self.machines { 15 } else { 7 });
+        let kind = match fault.who {
+            Who::Server => draw.one_of(&OF_SERVER),
+            Who::Player(_) => draw.between(0, if self.machines { 15 } else { 7 }),
+        };
         let way = draw.one_of(&[Way::Up, Way::Down, Way::Both]);
         let once = |what| Fault { what, length_ms: None, ..fault };
         let machines = [fault.who, fault.who, Who::Server];
@@ -148,5 +168,17 @@ mod tests {
             assert!(lasting.clone().all(|fault| fault.end_ms().is_some_and(|end| end <= 8_000)), "{drawn}");
             assert!(lasting.count() > 0);
         }
+    }
+
+    #[test]
+    fn where_somebody_plays_alone_the_server_has_its_faults() {
+        for seed in 0..100 {
+            let drawn = FaultMix::default().draw(seed, 0, 15_000);
+            assert_eq!(drawn.to_string().parse(), Ok(drawn.clone()));
+            assert!(drawn.0.iter().all(|fault| fault.who == Who::Server), "{drawn}");
+            let passing = |fault: &&Fault| fault.length_ms.is_some() || fault.what.happens_once();
+            assert!(drawn.0.iter().filter(passing).count() > 0, "{drawn}");
+        }
+        assert_eq!(FaultMix::network().draw(1, 0, 15_000).0.iter().filter(|fault| fault.at_ms > 0).count(), 0);
     }
 }

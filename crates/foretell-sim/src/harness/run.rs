@@ -1,8 +1,9 @@
 //! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
 
 use super::apply::{Disturbances, FaultStage, Faults};
-use super::check::{Applied, Check, ClientSeen, Letter, LocalSeen, ServerSeen};
+use super::check::{Applied, Check, ClientSeen, Letter, LocalSeen, ServerSeen, Setting};
 use super::figures::{Figures, Gauge};
+use super::scenario::TICKS_HELD;
 use super::spied::{Shared, Spied, Truth};
 use super::{
     BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, ServerHost, Simulation,
@@ -109,7 +110,7 @@ struct Watch<'a, W: World> {
     local: Option<Machine<W>>,
     /// The ticks that the server's last update has stepped.
     stepped: Vec<Tick>,
-    /// The tick in which the server has told something last, and what it was made to tell since its last update.
+    /// The last tick of which the server was asked what it tells, and what it was made to tell since its last update.
     told: (Option<Tick>, Vec<Letter>),
     of_player: BTreeMap<PlayerId, usize>,
     disturbances: Disturbances,
@@ -128,7 +129,7 @@ struct Machine<W: World> {
     player: u8,
     notes: Shared<W::Input>,
     asked: Vec<Tick>,
-    /// The tick in which its bot was asked last what it says, and what it has said since the last update.
+    /// The last tick that its bot was asked about what it says, and what it has said since the last update.
     said: (Option<Tick>, Vec<Letter>),
     /// What the bot sees: the client's player, and the rows as they are shown.
     sees: (PlayerId, Rows),
@@ -146,21 +147,16 @@ impl<W: World> Machine<W> {
 
     /// The input of its bot for a tick.
     fn input(&mut self, scenario: &Scenario<W>, seed: u64, tick: Tick) -> W::Input {
-        let (player, rows) = &self.sees;
-        let view = BotView { index: usize::from(self.player), tick, player: *player, rows };
-        let input = scenario.input(seed, &view);
+        let input = scenario.input(seed, &self.view(tick), TICKS_HELD);
         self.asked.push(tick);
         self.given[tick.get() as usize % INPUTS_REMEMBERED] = Some((tick, input));
         input
     }
 
-    /// Whether its bot is asked now what it says, and what it sees.
-    fn speaks(&mut self, tick: Tick) -> Option<BotView<'_>> {
-        let is_new = self.said.0 != Some(tick);
-        self.said.0 = Some(tick);
+    /// What its bot sees when it is asked about a tick.
+    fn view(&self, tick: Tick) -> BotView<'_> {
         let (player, rows) = &self.sees;
-        let view = BotView { index: usize::from(self.player), tick, player: *player, rows };
-        Some(view).filter(|view| is_new && view.player != PlayerId::SERVER)
+        BotView { index: usize::from(self.player), tick, player: *player, rows }
     }
 
     /// Its player is shown this.
@@ -176,10 +172,26 @@ impl<W: World> Machine<W> {
     }
 }
 
+/// The ticks after the last one up to this, which becomes the last one. This one alone where there was none before it, where it lies
+/// before that, and where these are more than `most`.
+fn ticks_since(last: &mut Option<Tick>, now: Tick, most: u32) -> impl Iterator<Item = Tick> + use<> {
+    let first = match last.replace(now) {
+        Some(last) if last <= now && now.since(last) <= most => last.get() + 1,
+        _ => now.get(),
+    };
+    (first..=now.get()).map(Tick::new)
+}
+
 impl<W: World> Watch<'_, W> {
     /// For how long nothing has gone wrong, if nothing has but faults; over links of the scenario's own something may at any time.
     fn calm(&self, beside_faults: Duration) -> Duration {
         if self.scenario.has_own_links() { Duration::ZERO } else { beside_faults }
+    }
+
+    /// How many ticks an update may go on by; where it is more, as after another start, nobody is asked about those between.
+    fn passed_over_max(&self) -> u32 {
+        let Setting { rules, client, .. } = &self.scenario.setting;
+        rules.tick_rate.ticks_in(client.horizon)
     }
 
     fn note(&mut self, result: Result<(), (&'static str, String)>, at: Instant, player: Option<u8>) {
@@ -220,20 +232,27 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
     }
 
     fn before_client(&mut self, machine: usize, _: Moment, client: &mut Client<Spied<W>>) {
-        let machine = &mut self.machines[machine];
-        let Some(view) = machine.speaks(client.tick()) else { return };
-        let said = self.scenario.talk.say(self.plan.seed, &view, client);
-        machine.said.1.extend(said);
+        let (most, machine) = (self.passed_over_max(), &mut self.machines[machine]);
+        if client.player() != Some(machine.sees.0) {
+            machine.said.0 = None;
+            return;
+        }
+        for tick in ticks_since(&mut machine.said.0, client.tick(), most) {
+            let said = self.scenario.talk.say(self.plan.seed, &machine.view(tick), client);
+            machine.said.1.extend(said);
+        }
     }
 
     fn before_server(&mut self, _: Instant, host: &mut ServerHost<Spied<W>>) {
-        let (tick, talk, seed) = (host.server.tick(), &self.scenario.talk, self.plan.seed);
-        if self.told.0.replace(tick) != Some(tick) {
-            self.told.1.extend(talk.tell(seed, host));
+        let (now, talk, seed) = (host.server.tick(), &self.scenario.talk, self.plan.seed);
+        let most = self.passed_over_max();
+        for tick in ticks_since(&mut self.told.0, now, most) {
+            self.told.1.extend(talk.tell(seed, tick, host));
         }
-        let Some(machine) = &mut self.local else { return };
-        let said = machine.speaks(tick).map(|view| talk.say_here(seed, &view, host));
-        machine.said.1.extend(said.into_iter().flatten());
+        let Some(machine) = self.local.as_mut().filter(|machine| machine.sees.0 != PlayerId::SERVER) else { return };
+        for tick in ticks_since(&mut machine.said.0, now, most) {
+            machine.said.1.extend(talk.say_here(seed, &machine.view(tick), host));
+        }
     }
 
     fn after_local(&mut self, at: Moment, seat: &LocalSeat<'_, Spied<W>>, frame: &Frame<'_>) {

@@ -224,7 +224,7 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// With faults that each seed draws from this mix.
+    /// With faults that each seed draws from this mix. A run panics when the session is too short for any before the calm at its end.
     #[must_use]
     pub fn faults(mut self, mix: FaultMix) -> Scenario<W> {
         self.faults = Faults::Drawn(mix);
@@ -275,8 +275,8 @@ impl<W: World> Scenario<W> {
     /// What does not hold, with the smallest faults that still show it.
     ///
     /// # Panics
-    /// When a check was taken [out](Scenario::without) that there is not, or the [schedule](Scenario::schedule) has faults
-    /// of players who are not there.
+    /// When a check was taken [out](Scenario::without) that there is not, the [schedule](Scenario::schedule) has faults
+    /// of players who are not there, or the session is too short for its [faults](Scenario::faults).
     pub fn run(&self, seed: u64) -> Result<Summary, Box<Failure>> {
         let plan = self.plan(seed);
         let simulated = Duration::from_millis(u64::from(plan.length_ms));
@@ -308,7 +308,10 @@ impl<W: World> Scenario<W> {
     fn plan(&self, seed: u64) -> Plan {
         let (players, length_ms) = (self.players, self.length_ms);
         let schedule = match &self.faults {
-            Faults::Drawn(mix) => mix.draw(seed, players, length_ms),
+            Faults::Drawn(mix) => {
+                mix.assert_has_room(length_ms);
+                mix.draw(seed, players, length_ms)
+            }
             Faults::Given(schedule) => schedule.clone(),
         };
         let absent = |who: Who| matches!(who, Who::Player(player) if player >= players);
@@ -341,10 +344,15 @@ impl<W: World> Scenario<W> {
         self.links.as_ref().map(|links| links(usize::from(player))).unwrap_or_default()
     }
 
-    /// The input of a player: a function of the seed and what they see.
-    pub(super) fn input(&self, seed: u64, view: &BotView<'_>) -> W::Input {
+    /// How many players it has, with who sits at the server.
+    pub(super) fn everybody(&self) -> usize {
+        usize::from(self.players) + usize::from(self.is_hosted)
+    }
+
+    /// The input of a player: a function of the seed and what they see. Its random numbers are the same for so many ticks.
+    pub(super) fn input(&self, seed: u64, view: &BotView<'_>, held: u32) -> W::Input {
         let mut mixed = SplitMix64::new(seed ^ (view.index as u64) << 48);
-        let seed = mixed.next_u64() ^ u64::from(view.tick.get() / TICKS_HELD);
+        let seed = mixed.next_u64() ^ u64::from(view.tick.get() / held);
         (self.bot)(view, &mut SplitMix64::new(seed))
     }
 

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::run::{Found, Plan, run};
+use super::scenario::TICKS_HELD;
 use super::{Fault, Scenario, Schedule, Who};
 use alloc::vec::Vec;
 use foretell::world::World;
@@ -18,7 +19,7 @@ pub(super) fn shrink<W: World>(scenario: &Scenario<W>, plan: Plan, found: Found)
     search.shorten_session();
     search.drop_faults();
     let Search { plan, found, runs, .. } = search;
-    let world = scenario.world_by_itself(plan.seed, 1).run(SYNC_TICKS);
+    let world = scenario.world_by_itself(plan.seed, TICKS_HELD).run(SYNC_TICKS);
     let is_in_lab = scenario.is_in_lab(plan.players);
     Failure { plan, found, runs, world: world.err(), is_in_lab }
 }

@@ -32,8 +32,9 @@ struct Kind {
 }
 
 impl<W: World> Scenario<W> {
-    /// With what players say: asked once for each of a client's ticks, with what is to be seen there. Said again for each type of message. Its random numbers are
-    /// other ones in each tick. What has no room is not said.
+    /// With what players say: asked once for each of a client's ticks, with what is to be seen there; where an update has run several,
+    /// for all of them before the next one. Where a client starts again further on, nobody is asked about the ticks between. Said again
+    /// for each type of message. Its random numbers are other ones in each tick. What has no room is not said.
     ///
     /// # Panics
     /// When the rules have no such message. A run panics where one is longer than its kind may be.
@@ -103,8 +104,8 @@ impl Talk {
     }
 
     /// What the server tells everybody in a tick.
-    pub(super) fn tell<W: World>(&self, seed: u64, host: &mut ServerHost<Spied<W>>) -> Vec<Letter> {
-        let (tick, mut said) = (host.server.tick(), Vec::new());
+    pub(super) fn tell<W: World>(&self, seed: u64, tick: Tick, host: &mut ServerHost<Spied<W>>) -> Vec<Letter> {
+        let mut said = Vec::new();
         if self.tells.is_empty() {
             return said;
         }

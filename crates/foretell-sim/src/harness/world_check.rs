@@ -1,13 +1,12 @@
 //! The check of a scenario's world by itself, which is looked at after each session.
 
 use super::run::Found;
-use super::scenario::TICKS_HELD;
 use super::talk::random;
 use super::{BotView, Scenario, SyncTest};
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use foretell::JoinRequest;
-use foretell::time::{Instant, Tick};
+use foretell::time::Instant;
 use foretell::world::{Newcomer, PlayerId, Rows, World};
 
 /// The name of the check.
@@ -21,7 +20,7 @@ impl<W: World> Scenario<W> {
         if self.without.contains(&WORLD) {
             return Ok(());
         }
-        self.world_by_itself(seed, TICKS_HELD).run_client().map_err(|out_of_sync| Found {
+        self.world_by_itself(seed, 1).run_client().map_err(|out_of_sync| Found {
             check: WORLD.to_owned(),
             what: out_of_sync.to_string(),
             at: Instant::ZERO,
@@ -29,33 +28,32 @@ impl<W: World> Scenario<W> {
         })
     }
 
-    /// Its world by itself, with its bots, who see nothing, what their clients say of them, and what they say in steps. The bots make up their minds `hurry`
-    /// times as often.
-    pub(super) fn world_by_itself(&self, seed: u64, hurry: u32) -> SyncTest<'_, W> {
+    /// Its world by itself, with its bots, who see nothing, what their clients say of them, and what they say in steps. The bots' random
+    /// numbers are the same for `held` ticks.
+    pub(super) fn world_by_itself(&self, seed: u64, held: u32) -> SyncTest<'_, W> {
         let rows = Rows::new(&self.setting.rules.schema);
         let test = SyncTest::new(self.setting.rules.clone(), || (self.make)());
         let test = self.talk.in_steps().enumerate().fold(test, |test, (nth, say)| {
             let rows = rows.clone();
             test.hears(move |player, tick| {
-                let view = BotView { index: index(player), tick, player, rows: &rows };
-                say(&view, &mut random(seed, view.index, tick).nth(nth)?)
+                let (seed, index) = self.stand_in(seed, player);
+                let view = BotView { index, tick, player, rows: &rows };
+                say(&view, &mut random(seed, index, tick).nth(nth)?)
             })
         });
-        test.input(move |player, tick| self.blind_input(seed, player, Tick::new(tick.get() * hurry))).joins(
-            move |newcomer, _| {
-                let request = (self.ask)(index(newcomer.player), JoinRequest::new(seed));
-                Newcomer { seat: request.seat(), data: request.data().to_vec(), ..newcomer }
-            },
-        )
+        let input = move |player, tick| {
+            let (seed, index) = self.stand_in(seed, player);
+            self.input(seed, &BotView { index, tick, player, rows: &rows }, held)
+        };
+        test.input(input).joins(move |newcomer, _| {
+            let request = (self.ask)(self.stand_in(seed, newcomer.player).1, JoinRequest::new(seed));
+            Newcomer { seat: request.seat(), data: request.data().to_vec(), ..newcomer }
+        })
     }
 
-    /// The input of a player who sees nothing.
-    fn blind_input(&self, seed: u64, player: PlayerId, tick: Tick) -> W::Input {
-        self.input(seed, &BotView { index: index(player), tick, player, rows: &Rows::new(&self.setting.rules.schema) })
+    /// With which seed, and as which of the scenario's players, somebody plays: a world by itself has two, also where the scenario has one.
+    fn stand_in(&self, seed: u64, player: PlayerId) -> (u64, usize) {
+        let (number, players) = (usize::from(player.get()) - 1, self.everybody());
+        (seed ^ (number / players) as u64, number % players)
     }
-}
-
-/// Of which index a player is.
-fn index(player: PlayerId) -> usize {
-    usize::from(player.get()) - 1
 }

@@ -3,8 +3,10 @@
 //! An endpoint is a function of its construction, its calls and their instants; a recording holds these and nothing
 //! else: `client.set_tap(Box::new(Recorder::new(sink)))`, or the same of a server. Every second it holds a digest too, by which a replay proves that it is the same. The format stands in
 //! PROTOCOL.md. Invariants: recording changes nothing of the session; reading never panics, and allocates nothing by a
-//! length that the bytes claim.
+//! length that the bytes claim. What a game does to its world between updates is recorded as far as a server's rows tell it; the rest a
+//! replay is told ([`Recording::replay_client_with`], [`Recording::replay_server_with`]).
 
+mod again;
 mod agreement;
 mod digest;
 mod format;

@@ -222,7 +222,8 @@ impl Recorder {
         self.given = given;
         self.last = last;
         self.output.ends = true;
-        let due = self.last_digest.is_none_or(|last| now.since(last) >= DIGEST_EVERY);
+        // Also where the caller's clock was set back.
+        let due = self.last_digest.is_none_or(|last| now < last || now.since(last) >= DIGEST_EVERY);
         if due {
             self.last_digest = Some(now);
         }

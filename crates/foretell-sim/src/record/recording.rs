@@ -120,6 +120,7 @@ impl<'a> Recording<'a> {
         let given = rules.hash_with::<I>();
         // Which of them it was is told by the hash alone.
         rules.exact = given != recorded;
-        if recorded == rules.hash_with::<I>() { Ok(rules) } else { Err(RecordingError::OtherGame { recorded, given }) }
+        let is_of_game = recorded == rules.hash_with::<I>() && (!rules.exact || rules.can_be_exact());
+        if is_of_game { Ok(rules) } else { Err(RecordingError::OtherGame { recorded, given }) }
     }
 }

@@ -78,11 +78,18 @@ impl Rules {
 
     /// Panics when they can't be kept.
     pub(super) fn assert_possible(&self) {
-        let seen = self.schema.components().iter().all(|component| component.audience() == Audience::All);
-        assert!(!self.exact || seen, "in an exact session everybody sees every component");
-        let never = self.schema.components().iter().any(ComponentSchema::is_never_predicted);
-        assert!(!self.exact || !never, "in an exact session everything is predicted");
+        assert!(
+            !self.exact || self.can_be_exact(),
+            "in an exact session everybody sees every component and predicts it"
+        );
         assert!(self.fingerprints.len() <= FINGERPRINTS_MAX, "rules have at most {FINGERPRINTS_MAX} fingerprints");
+    }
+
+    /// Whether a session of these components can be [exact](Rules::exact): everybody sees each of them, and none is never predicted.
+    pub fn can_be_exact(&self) -> bool {
+        let may_be =
+            |component: &ComponentSchema| component.audience() == Audience::All && !component.is_never_predicted();
+        self.schema.components().iter().all(may_be)
     }
 
     /// A hash of the rules, but for fingerprints, and of the layout of the input, the same on every platform.

@@ -10,6 +10,8 @@ use foretell_sim::harness::{OutOfSync, Scenario, Stepped, SyncTest};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
 
 /// What is wrong with a world.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -231,6 +233,22 @@ fn a_scenario_looks_at_its_world_with_what_its_clients_ask_with() {
     let failure = scenario(Flaw::KeepsData).run(1).expect_err("it is wrong");
     let world = failure.world().expect("the world is found to be wrong");
     assert_eq!((world.stepped, world.field.as_deref()), (Stepped::Adopted, Some("x")), "{failure}");
+}
+
+#[test]
+fn a_scenarios_world_by_itself_is_played_by_the_scenarios_players_in_its_ticks() {
+    const NAMES: [&[u8]; 1] = [b"Anna"];
+    let newest = Rc::new(Cell::new(0));
+    let seen = newest.clone();
+    let scenario = Scenario::new(rules(), Duel::default).length(Duration::from_secs(3)).search(0);
+    let scenario = scenario.ask(|player, request| request.with_data(NAMES[player]).expect("it is short"));
+    let scenario = scenario.says(|view, _| NAMES[view.index].first().map(|letter| Pay(u32::from(*letter))));
+    let scenario = scenario.bot(move |view, random| {
+        seen.set(seen.get().max(view.tick.get()));
+        Keys { right: random.chance(0.5), fires: NAMES[view.index].len() as u32 == view.tick.get() % 8 }
+    });
+    scenario.run(1).expect("no check complains");
+    assert!((100..1_000).contains(&newest.get()), "{}", newest.get());
 }
 
 #[test]

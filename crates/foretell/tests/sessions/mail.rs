@@ -1,12 +1,13 @@
 //! The check of messages: quiet while they come as they should, and heard where one does not.
 
-use foretell::{Input, Message, Messages, PlayerId, Rules, Simulate, State, Step, Table, World};
+use foretell::{Input, Message, Messages, PlayerId, Rules, Simulate, State, Step, Table, Tick, World};
 use foretell_sim::harness::check::{Check, ClientSeen, ServerSeen};
 use foretell_sim::harness::{FaultMix, Scenario};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
 struct Keys {
@@ -229,6 +230,37 @@ fn a_scenarios_world_by_itself_is_told_what_is_said_in_steps() {
     let failure = scenario.run(1).expect_err("it is wrong");
     assert_eq!(failure.check(), "world", "{failure}");
     assert!(failure.what().contains("field `bought`"), "{failure}");
+}
+
+#[test]
+fn everybody_is_asked_what_they_say_once_for_each_tick_whatever_their_frame_rate() {
+    type Asked = Rc<RefCell<BTreeMap<String, Vec<u32>>>>;
+    let asked = Asked::default();
+    let note = |who: &'static str| {
+        let asked = asked.clone();
+        move |number: usize, tick: Tick| {
+            asked.borrow_mut().entry(format!("{who} {number}")).or_default().push(tick.get());
+            None::<Line>
+        }
+    };
+    let (says, tells) = (note("player"), note("to"));
+    let scenario = shop().players(2).hosted().schedule("0:p0:fps:30,0:s:drift:10000,3000-500:p1:stall");
+    let scenario = scenario.says(move |view, _| says(view.index, view.tick));
+    let scenario = scenario.tells(move |player, tick, _| tells(usize::from(player.get()), tick));
+    scenario.length(Duration::from_secs(6)).run(1).expect("no check complains");
+    let asked = asked.borrow();
+    assert_eq!(asked.len(), 6, "{:?}", asked.keys());
+    for (who, ticks) in asked.iter() {
+        let in_turn = ticks.windows(2).all(|two| two[1] == two[0] + 1);
+        assert!(in_turn && ticks.len() > 300, "{who}: {ticks:?}");
+    }
+}
+
+#[test]
+fn the_newest_message_in_the_bytes_of_those_before_it_has_come_where_one_of_them_has() {
+    let scenario = shop().tells(|_, tick, _| (300..=310).contains(&tick.get()).then(|| Wind(vec![3])));
+    let scenario = scenario.says(|_, _| Some(Wind(vec![7])));
+    scenario.schedule("4600-300:p0:loss:down:100,8000-200:p0:loss:both:50").run(1).expect("no check complains");
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod interest;
 mod joins;
 mod kinds;
 mod mail;
+mod maps;
 mod message_load;
 mod message_pace;
 mod messages;

@@ -3,6 +3,7 @@
 
 use crate::common::Buttons;
 use crate::common::f64_mass::Masses;
+use crate::common::projectiles::{Keys, Range};
 use core::time::Duration;
 use foretell::session::client::{ClientEvent, Corrected, Joined};
 use foretell::session::server::{LateInput, Server, ServerEvent};
@@ -424,6 +425,45 @@ fn what_has_begun_can_not_be_recorded() {
     let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 3, Instant::ZERO);
     server.join(PeerId(4));
     server.set_tap(Box::new(recorder(None).0));
+}
+
+#[test]
+#[should_panic(expected = "a tap is set before the first")]
+fn a_client_that_was_told_something_can_not_be_recorded_any_more() {
+    let mut client = Client::<Masses>::new(rules(), ClientConfig::default(), 1);
+    client.predict(PlayerId::new(2), true);
+    client.set_tap(Box::new(recorder(None).0));
+}
+
+#[test]
+fn a_recording_has_its_digests_when_the_clock_was_set_back_by_an_hour_too() {
+    let (given, bytes) = recorder(None);
+    let start = Instant::from_micros(7_200_000_000);
+    let mut server = Server::<Masses>::new(rules(), ServerConfig::default(), 3, start);
+    server.set_tap(Box::new(given));
+    let mut world = Masses::default();
+    for frame in 0..640 {
+        let now = if frame < 128 { 7_200_000_000 } else { 3_600_000_000 } + frame * 15_625;
+        server.update(Instant::from_micros(now), &mut world, &mut Outbox::new());
+    }
+    let replay = replay_server(&bytes.try_iter().flatten().collect::<Vec<_>>()).expect("of this game");
+    assert!(replay.agreement.holds() && replay.agreement.digests == 10, "{:?}", replay.agreement);
+}
+
+#[test]
+fn a_recording_that_says_it_is_of_an_exact_session_where_none_can_be_is_of_another_game() {
+    let (given, bytes) = recorder(None);
+    let of_range = || Rules::new(Range::schema());
+    let mut server = Server::<Range>::new(of_range(), ServerConfig::default(), 3, Instant::ZERO);
+    server.set_tap(Box::new(given));
+    let bytes: Vec<u8> = bytes.try_iter().flatten().collect();
+    let said = of_range().hash_with::<Keys>();
+    let exact = Rules { exact: true, ..of_range() }.hash_with::<Keys>();
+    let at = bytes.windows(8).position(|eight| eight == said.to_le_bytes()).expect("it says its rules");
+    let crafted = [&bytes[..at], &exact.to_le_bytes(), &bytes[at + 8..]].concat();
+    let replay = |bytes| Recording::open(bytes).expect("one").replay_server(of_range(), Range::default()).err();
+    assert_eq!(replay(&bytes), None);
+    assert_eq!(replay(&crafted), Some(RecordingError::OtherGame { recorded: exact, given: said }));
 }
 
 /// What the sink of the test below has seen; a sink that allocates would be counted.

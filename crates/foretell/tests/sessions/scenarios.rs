@@ -5,13 +5,13 @@ use crate::common::f64_mass::{Body, Masses};
 use crate::common::projectiles::{Keys, Range};
 use crate::common::scenario::masses;
 use core::time::Duration;
-use foretell::{ClientConfig, Instant, PlayerId, Rules, ServerConfig, Tick, World};
+use foretell::{ClientConfig, Instant, PlayerId, Rules, SendRate, ServerConfig, Tick, World};
 use foretell_sim::harness::check::{Bytes, Check, ClientSeen};
 use foretell_sim::harness::{
     BotView, Driver, Fault, FaultMix, HostOptions, Leaving, PlayerOptions, Scenario, Schedule, Simulation, SyncTest,
     Way, What, Who,
 };
-use foretell_sim::netsim::{Conditions, SplitMix64};
+use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
 use proptest::prelude::*;
 
 #[test]
@@ -73,6 +73,52 @@ fn figures_say_what_the_players_saw() {
     assert_eq!((worst.frozen_ms, worst.correction_m.max), (deaf.frozen_ms, pushed.correction_m.max));
 }
 
+/// A screen shows two frames or four in a step of the server.
+#[test]
+fn how_long_others_stood_still_is_seen_at_any_frame_rate() {
+    for fps in [30, 120, 240] {
+        let faults = format!("0:p0:latency:both:40,0:p0:fps:{fps},4000-1000:p0:loss:down:100");
+        let seen = masses().players(2).schedule(&faults).run(7).expect("no check complains").figures;
+        assert!((500.0..1100.0).contains(&seen.frozen_ms), "{fps}: {seen:?}");
+    }
+}
+
+#[test]
+fn frames_of_who_never_gets_in_are_not_played() {
+    let dead = |_| [Loss::Uniform(1.0), Loss::Uniform(1.0)].map(|loss| Conditions { loss, ..Conditions::default() });
+    let seen = masses().players(2).schedule("").links(dead).run(1).expect("no check complains").figures;
+    assert_eq!((seen.minutes, seen.not_playing_share), (0.0, 1.0), "{seen:?}");
+}
+
+#[test]
+fn bytes_that_are_lost_on_their_way_were_sent_all_the_same() {
+    let sent = |faults: &str| masses().players(2).schedule(faults).run(7).expect("no check complains").figures;
+    let (calm, lossy) = (sent("").down_bytes_per_s, sent("0:p0:loss:down:40,0:p1:loss:down:40").down_bytes_per_s);
+    let twice = sent("0:p0:duplicates:down:100,0:p1:duplicates:down:100").down_bytes_per_s;
+    assert!(calm > 1_000.0 && lossy > 0.9 * calm && twice < 1.1 * calm, "{calm} {lossy} {twice}");
+}
+
+#[test]
+fn a_stall_that_has_no_length_disturbs_nothing() {
+    struct Quiet;
+    impl Check<Masses> for Quiet {
+        fn name(&self) -> &'static str {
+            "quiet"
+        }
+        fn after_client(&mut self, seen: &ClientSeen<'_, Masses>) -> Result<(), String> {
+            let disturbed = seen.now > Instant::from_micros(9_000_000) && seen.quiet < Duration::from_secs(4);
+            if disturbed { Err(format!("quiet for {:?}", seen.quiet)) } else { Ok(()) }
+        }
+    }
+    masses().players(1).schedule("0:p0:latency:both:40,5:p0:stall").check(|| Quiet).run(1).expect("nothing happens");
+}
+
+#[test]
+fn both_ends_agree_where_one_state_is_sent_per_second() {
+    let server = ServerConfig { snapshot_rate: SendRate::Hz(1), ..ServerConfig::default() };
+    masses().players(2).server(server).schedule("").run(1).expect("no check complains");
+}
+
 /// What a call says that panics.
 fn said(call: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(call).expect_err("it is refused");
@@ -86,8 +132,11 @@ fn said(call: impl FnOnce() + std::panic::UnwindSafe) -> String {
 #[test]
 fn a_scenario_that_can_not_mean_what_it_says_is_refused_in_a_sentence() {
     let run = |scenario: Scenario<Masses>| scenario.length(Duration::from_millis(100)).run(1).map(|_| ()).expect("run");
+    let short = |ms| move || masses().length(Duration::from_millis(ms)).run(1).map(|_| ()).expect("run");
     for (said, fault, accepted) in [
-        (said(move || run(masses().without("nonsense"))), "`nonsense`", "there are outcomes, once, "),
+        (said(short(5_000)), "of 5000 ms has no room for faults", "the last 7000 ms"),
+        (said(short(7_500)), "of 7500 ms has no room for faults", "after 500 ms"),
+        (said(move || run(masses().schedule("").without("nonsense"))), "`nonsense`", "there are outcomes, once, "),
         (said(move || run(masses().schedule("5:p3:stall"))), "`5:p3:stall`", "p0 to p2"),
         (said(move || run(masses().schedule("5:p0:rain"))), "`5:p0:rain`", "at[-length]:who:what"),
         (said(|| drop(masses().players(0))), "not 0", "1 to 255 players"),
@@ -98,7 +147,8 @@ fn a_scenario_that_can_not_mean_what_it_says_is_refused_in_a_sentence() {
         assert!(said.contains(fault) && said.contains(accepted), "{said}");
     }
     let without_all = ["outcomes", "world", "never starved"];
-    run(without_all.into_iter().fold(masses(), Scenario::without).check(|| NeverStarved));
+    run(without_all.into_iter().fold(masses().schedule(""), Scenario::without).check(|| NeverStarved));
+    run(masses().faults(FaultMix::default().most(0)));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use foretell::world::World;
 /// server's state, within the tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Convergence {
-    /// How long after, beyond two round trips. Default 1.5 s.
+    /// How long after, beyond two round trips and what lies between two states that are sent. Default 1.5 s.
     pub within: Duration,
 }
 
@@ -33,7 +33,11 @@ impl<W: World> Check<W> for Convergence {
     }
 
     fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
-        if seen.quiet < self.within + 2 * seen.stats.network.rtt {
+        let rate = seen.setting.rules.tick_rate;
+        // The newest state is so much older just before the next one comes.
+        let between = seen.setting.server.snapshot_rate.interval_ticks(rate) - 1;
+        let waits = Duration::from_secs(u64::from(between)) / u32::from(rate.get());
+        if seen.quiet < self.within + waits + 2 * seen.stats.network.rtt {
             return Ok(());
         }
         let after = format!("{} ms after the last fault", seen.quiet.as_millis());
@@ -43,9 +47,8 @@ impl<W: World> Check<W> for Convergence {
         let (Some((tick, _)), Some(player)) = (seen.client.newest_snapshot(), seen.client.player()) else {
             return Err(format!("{after} no state of the server has come"));
         };
-        let rate = seen.setting.rules.tick_rate;
         let age = seen.truth.newest().since(tick);
-        if age > rate.ticks_in(seen.stats.network.rtt + Duration::from_millis(500)) {
+        if age > between + rate.ticks_in(seen.stats.network.rtt + Duration::from_millis(500)) {
             return Err(format!("{after} the newest state of the server is {age} ticks old"));
         }
         let (Some(truth), Some(predicted)) = (seen.truth.rows(tick), seen.client.predicted(tick)) else {

@@ -81,9 +81,16 @@ impl Log {
 struct Guess {
     session: usize,
     come: Vec<bool>,
+    /// How many were said up to the last one that what has come last may be: where the same bytes are said again, any of them.
+    up_to: usize,
 }
 
 impl Guess {
+    /// That none of a session has come yet.
+    fn none(session: usize) -> Guess {
+        Guess { session, come: Vec::new(), up_to: 0 }
+    }
+
     /// The same when one more comes; `None` where it can't be one of these.
     fn after(&self, letter: &Letter, said: &[Said]) -> Option<Guess> {
         let is_it = |at: &usize| said.get(*at).is_some_and(|said| said.letter == *letter);
@@ -96,6 +103,7 @@ impl Guess {
         let mut after = self.clone();
         after.come.resize(after.come.len().max(at + 1), false);
         after.come[at] = true;
+        after.up_to = said.iter().rposition(|said| said.letter == *letter).map_or(0, |last| last + 1);
         Some(after)
     }
 
@@ -105,7 +113,7 @@ impl Guess {
         let has = |at: usize| self.come.get(at).copied().unwrap_or_default();
         match said.first()?.letter.kind.delivery() {
             Delivery::Unreliable => None,
-            Delivery::Newest => old.last().filter(|(at, _)| self.come.len() <= *at).map(|(_, said)| said),
+            Delivery::Newest => old.last().filter(|(at, _)| self.up_to <= *at).map(|(_, said)| said),
             _ => old.map(|(at, said)| (has(at), said)).find(|(has, _)| !has).map(|(_, said)| said),
         }
     }
@@ -129,7 +137,7 @@ impl Mailbox {
         let known = self.guesses.get(&channel).map_or(&[][..], Vec::as_slice);
         let first = known.iter().map(|guess| guess.session + 1).min().unwrap_or_default();
         let begun = sessions.clone().filter(|session| *session >= first);
-        let begun = begun.map(|session| Guess { session, come: Vec::new() });
+        let begun = begun.map(Guess::none);
         let mut after: Vec<Guess> = Vec::new();
         for guess in known.iter().cloned().chain(begun) {
             let next = guess.after(letter, log.said(guess.session, channel));
@@ -151,7 +159,7 @@ impl Mailbox {
         let Some(session) = log.0.len().checked_sub(1) else { return Ok(()) };
         for (channel, said) in &log.0[session] {
             let guesses = self.guesses.get(channel).map_or(&[][..], Vec::as_slice);
-            let none = Guess { session, come: Vec::new() };
+            let none = Guess::none(session);
             let of_session = || guesses.iter().filter(|guess| guess.session == session);
             let bytes = |guess: &Guess| {
                 let come = |at: usize| guess.come.get(at).copied().unwrap_or_default();
@@ -245,6 +253,22 @@ mod tests {
         assert!(is_lost(Gift, &[3, 0, 1], 9_000) && !is_lost(Gift, &[3, 0, 1, 2], 9_000));
         assert!(is_lost(Wind, &[0, 1, 2], 9_000) && !is_lost(Wind, &[3], 9_000));
         assert!(!is_lost(Spark, &[], 9_000) && is_lost(Buy, &[], 9_000));
+    }
+
+    #[test]
+    fn a_newest_message_whose_bytes_are_said_again_and_again_is_missing_only_where_none_of_them_has_come() {
+        let (mut log, mut mailbox) = (Log::default(), Mailbox::default());
+        let lost = |mailbox: &Mailbox, log: &Log, after_ms: u64| {
+            mailbox.look_for_lost(log, SAID + Duration::from_millis(after_ms), Duration::from_secs(4)).is_err()
+        };
+        [1, 2, 1, 2].iter().for_each(|number| log.say(&letter(Wind(*number)), SAID));
+        assert!(lost(&mailbox, &log, 9_000));
+        assert_eq!(mailbox.take(&letter(Wind(2)), &log), Ok(()));
+        assert!(!lost(&mailbox, &log, 9_000), "which of the two it is nobody can tell");
+        log.say(&letter(Wind(2)), SAID + Duration::from_secs(9));
+        assert!(!lost(&mailbox, &log, 12_000) && lost(&mailbox, &log, 18_000), "it has come before it was said");
+        assert_eq!(mailbox.take(&letter(Wind(2)), &log), Ok(()));
+        assert!(!lost(&mailbox, &log, 18_000));
     }
 
     #[test]

@@ -77,7 +77,6 @@ impl<W: World> Client<W> {
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
-        self.used = true;
         self.tell_tap(|tap, client| tap.receive(client, now, datagram));
         let network = &mut self.log.stats.network;
         network.datagrams_received += 1;
@@ -375,14 +374,15 @@ impl<W: World> Client<W> {
     /// Lets `tap` hear everything that this client is given, as long as it lives.
     ///
     /// # Panics
-    /// When it has received or updated already: what is heard begins with its construction.
+    /// When it has received, updated or been told something already: what is heard begins with its construction.
     pub fn set_tap(&mut self, mut tap: Box<dyn ClientTap<W>>) {
-        assert!(!self.used, "a tap is set before the first datagram and the first update");
+        assert!(!self.used, "a tap is set before the first datagram, the first call and the first update");
         tap.begin(self, self.connection.origin().clone());
         self.tap = Some(tap);
     }
 
     fn tell_tap(&mut self, tell: impl FnOnce(&mut dyn ClientTap<W>, &Client<W>)) {
+        self.used = true;
         if let Some(mut tap) = self.tap.take() {
             tell(&mut *tap, self);
             self.tap = Some(tap);
