@@ -128,7 +128,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/replication",
         layers: &[
-            &["grid_cells", "optional_tick", "slot_set"],
+            &["grid_cells", "optional_tick", "own_areas", "slot_set"],
             &[
                 "encodings_by_base",
                 "step_event_log",

@@ -67,8 +67,12 @@ impl SendAllowance {
         }
     }
 
-    /// A state is sent, while `under_way` bytes are under way.
+    /// A state is sent, while `under_way` bytes are under way. Those that are sent at one instant share what is allowed for the time
+    /// before it.
     pub(crate) fn add(&mut self, budget: Budget, under_way: u64, now: Instant) {
+        if self.added == Some(now) {
+            return;
+        }
         let passed = self.added.replace(now).map_or(TRICKLE / 4, |added| now.since(added)).min(Duration::from_secs(1));
         self.window.note_sending(passed, now);
         let pace = self.window.pace();

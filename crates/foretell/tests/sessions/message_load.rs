@@ -109,7 +109,7 @@ fn a_megabyte_beside_a_session_in_play_disturbs_nobody_and_no_line_of_chat() {
     assert!(took[took.len() * 98 / 100] < Duration::from_millis(400), "{:?}", took[took.len() * 98 / 100]);
 }
 
-/// A player is sent one map after the other, of a megabyte each, while a thousand move.
+/// A player is sent one map after the other, of a megabyte each, while many move.
 #[derive(Default)]
 struct Mapped {
     looker: Looker,
@@ -149,6 +149,22 @@ fn beside_maps_without_end_a_thousand_that_move_are_shown_nearly_as_often() {
     assert!(oldest <= 64 * 4 / 3 && near * 1000 / 64 <= 100 * 4 / 3, "{oldest} {near}");
     let bytes = simulation.server.server.message_stats(foretell::PlayerId::new(1)).expect("they play").bytes_sent;
     assert!(bytes > 80_000, "{bytes} bytes of maps");
+}
+
+#[test]
+fn of_two_ticks_that_are_stepped_at_once_the_second_state_is_told_as_whole_as_the_first_beside_maps_too() {
+    for sends in [false, true] {
+        let mut simulation = Simulation::new(rules(), ServerConfig::default(), Swarm::of(100, 100), 7);
+        simulation.server.host.set_frames_per_second(Instant::ZERO, 32);
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        let mut mapped = Mapped { sends, ..Mapped::default() };
+        mapped.looker.who =
+            simulation.add_player(PlayerOptions { client, host, conditions: link(50), world: Swarm::default() });
+        simulation.run_until(Instant::from_micros(5_000_000), &mut mapped);
+        mapped.looker.looks = true;
+        simulation.run_until(Instant::from_micros(7_000_000), &mut mapped);
+        assert_eq!(mapped.looker.oldest, 0, "ticks, {sends}");
+    }
 }
 
 /// A datagram of fragments that might be honest: of a few messages, most of them claimed to be large.

@@ -28,6 +28,19 @@ fn in_the_mean_as_much_is_sent_as_is_allowed_whatever_the_tick_rate() {
 }
 
 #[test]
+fn states_that_are_sent_at_one_instant_share_what_is_allowed() {
+    let mut allowance = SendAllowance::new();
+    allowance.add(up_to(40_000), 0, at(0));
+    for nth in 1..100 {
+        allowance.add(up_to(40_000), 0, at(nth * 30));
+        allowance.spend(500);
+        allowance.add(up_to(40_000), 0, at(nth * 30));
+        assert!(allowance.has_room_for(8 * 700), "in update {nth}");
+        allowance.spend(700);
+    }
+}
+
+#[test]
 fn what_was_not_sent_is_saved_up_to_a_quarter_of_a_kilobyte_and_what_was_too_much_is_owed_for_a_while() {
     let mut allowance = SendAllowance::new();
     (0..100).for_each(|nth| allowance.add(up_to(10_000), 0, at(nth * 10)));

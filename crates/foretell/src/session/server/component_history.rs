@@ -100,13 +100,24 @@ impl ComponentHistory {
         }
     }
 
-    /// Forgets a row, if it has been gone since the state of `tick`.
-    pub fn forget_gone(&mut self, entity: Entity, tick: Tick) {
-        let Some(nth) = self.find(entity) else { return };
-        let ring = self.rings.values()[nth];
-        let place = self.place(ring, 0);
-        if self.data[place..place + HEADER] == [tick.get(), NOBODY] {
-            self.free.push(ring.nth);
+    /// Forgets rows, those that have been gone since the states of these ticks.
+    pub fn forget_gone(&mut self, gone: impl Iterator<Item = (Tick, Entity)>) {
+        let (mut count, mut last) = (0, None);
+        for (tick, entity) in gone {
+            let Some(nth) = self.find(entity) else { continue };
+            let ring = self.rings.values()[nth];
+            let place = self.place(ring, 0);
+            if ring.len > 0 && self.data[place..place + HEADER] == [tick.get(), NOBODY] {
+                self.free.push(ring.nth);
+                // Nothing of it is in use.
+                self.rings.values_mut()[nth].len = 0;
+                (count, last) = (count + 1, Some(entity));
+            }
+        }
+        // To take one out moves all that comes after: a crowd is taken out at once.
+        if count > 1 {
+            self.rings.retain(|_, ring| ring.len > 0);
+        } else if let Some(entity) = last {
             self.rings.remove(entity);
         }
     }
@@ -176,6 +187,36 @@ mod tests {
         table.at(0, Tick::new(tick)).map(|entry| entry.words[1])
     }
 
+    fn gone(tick: u32) -> impl Iterator<Item = (Tick, Entity)> {
+        core::iter::once((Tick::new(tick), ENTITY))
+    }
+
+    /// One by one this would move half a terabyte.
+    #[test]
+    fn a_crowd_that_goes_at_once_is_forgotten_at_once_and_what_stays_is_as_it_was() {
+        const LARGE: u32 = 200_000;
+        let mut table = ComponentHistory::new(1, 1);
+        let entity = |nth: u32| Entity::new(PlayerId::SERVER, Tick::new(nth), 0);
+        let put = |table: &mut ComponentHistory, nth: u32| {
+            let entry = RewindEntry { tick: Tick::new(5), owner: PlayerId::SERVER, words: &[nth] };
+            table.put(entity(nth), entry, || nth);
+        };
+        let stays = |nth: &u32| nth.is_multiple_of(1000);
+        (0..LARGE).for_each(|nth| put(&mut table, nth));
+        let all = table.data.len();
+        let goes: Vec<u32> = (0..LARGE).filter(|nth| !stays(nth)).collect();
+        goes.iter().for_each(|nth| table.end(entity(*nth), Tick::new(6)));
+        // What has come and gone in a step is named twice.
+        table.forget_gone(goes.iter().chain(&goes).map(|nth| (Tick::new(6), entity(*nth))));
+        assert_eq!(table.len(), (0..LARGE).filter(stays).count());
+        goes.iter().for_each(|nth| put(&mut table, *nth));
+        assert_eq!(table.data.len(), all, "their memory is used again, once");
+        for nth in 0..LARGE {
+            let at = table.find(entity(nth)).and_then(|at| table.at(at, Tick::new(5)));
+            assert_eq!(at.map(|entry| entry.words), Some(&[nth][..]));
+        }
+    }
+
     #[test]
     fn a_row_is_what_it_was_in_each_state_that_has_room_and_nothing_before_it_came() {
         let mut table = ComponentHistory::new(2, 4);
@@ -209,13 +250,13 @@ mod tests {
         table.end(ENTITY, Tick::new(7));
         assert_eq!([6, 7, 8].map(|tick| at(&table, tick)), [Some(50), None, None]);
         put(&mut table, 9, 90);
-        table.forget_gone(ENTITY, Tick::new(7));
+        table.forget_gone(gone(7));
         assert_eq!([6, 8, 9].map(|tick| at(&table, tick)), [Some(50), None, Some(90)]);
         assert_eq!(table.began(0, Tick::new(9)), Some(Tick::new(9)), "that was another life");
         table.end(ENTITY, Tick::new(10));
-        table.forget_gone(ENTITY, Tick::new(7));
+        table.forget_gone(gone(7));
         assert_eq!([6, 8, 9, 10].map(|tick| at(&table, tick)), [Some(50), None, Some(90), None], "it has ended again");
-        table.forget_gone(ENTITY, Tick::new(10));
+        table.forget_gone(gone(10));
         assert_eq!(table.len(), 0);
         let before = table.data.len();
         put(&mut table, 20, 1);

@@ -149,14 +149,23 @@ impl RewindHistory {
 
     /// What has been gone for longer than anything is kept.
     fn forget_gone(&mut self) {
-        while let Some((at, key)) = self.gone.front().copied() {
-            let Some(Kept { table, apart, .. }) = &mut self.kept[usize::from(key.component.0)] else { return };
-            if self.newest.since(at) <= self.terms.ticks + 4 * *apart {
-                return;
-            }
-            table.forget_gone(key.entity, at);
-            self.gone.pop_front();
+        let RewindHistory { kept, gone, terms, newest, .. } = self;
+        let is_over = |(at, key): &&(Tick, RowKey)| {
+            let kept = kept[usize::from(key.component.0)].as_ref();
+            kept.is_some_and(|kept| newest.since(*at) > terms.ticks + 4 * kept.apart)
+        };
+        let count = gone.iter().take_while(is_over).count();
+        if count == 0 {
+            return;
         }
+        for (nth, kept) in kept.iter_mut().enumerate() {
+            let of_component = gone.range(..count).filter(|(_, key)| usize::from(key.component.0) == nth);
+            let of_component = of_component.map(|(at, key)| (*at, key.entity));
+            if let Some(Kept { table, .. }) = kept {
+                table.forget_gone(of_component);
+            }
+        }
+        gone.drain(..count);
     }
 
     fn kept(&self, component: ComponentId) -> Option<&Kept> {

@@ -51,6 +51,8 @@ impl<I: Input> StateSender<I> {
     pub fn send_all(&mut self, mut round: SendRound<'_, I>) {
         let tick = round.schedule.next();
         let is_sent = round.settings.is_sent(tick);
+        // The states of all ticks that are stepped at once share what may be sent; messages get what the last has left.
+        let goes_on = round.schedule.due().is_some();
         for index in 0..round.roster.members().len() {
             let Member { player, place, peer } = &round.roster.members()[index];
             if place.is_lost() || place.is_local() || !place.has_joined() {
@@ -60,7 +62,7 @@ impl<I: Input> StateSender<I> {
             if is_sent {
                 allow(&mut round, index);
             }
-            send_messages(&mut round, index, is_sent);
+            send_messages(&mut round, index, is_sent || goes_on);
             if !is_sent {
                 continue;
             }
@@ -74,7 +76,7 @@ impl<I: Input> StateSender<I> {
                 self.send(&mut round, index, tick, form);
             }
             // What the state has left.
-            send_messages(&mut round, index, false);
+            send_messages(&mut round, index, goes_on);
         }
     }
 

@@ -241,6 +241,24 @@ fn what_never_moves_takes_no_places_of_the_nearest() {
 }
 
 #[test]
+fn what_has_moved_and_stands_is_no_scenery_when_it_gains_or_loses_a_component() {
+    let mut session = session(line(400, 0.5), Interest::Nearest(10), 1);
+    session.run(3000);
+    // Ten have walked, at 10 to 15 m from the player; forty that stand are nearer.
+    for _ in 0..10 {
+        (60..70).for_each(|nth| session.world.beings.get_mut(thing(nth)).expect("there").place[2] += 0.01);
+        session.run(16);
+    }
+    session.run(500);
+    session.world.seat(thing(65), None);
+    session.run(500);
+    session.world.rides.remove(thing(65));
+    session.run(500);
+    assert!(session.others(0).contains(&thing(65)));
+    assert_eq!(life(&session, thing(65)), "SC");
+}
+
+#[test]
 fn what_sits_on_another_is_seen_with_it_and_not_where_its_own_place_says() {
     for interest in [WITHIN, Interest::Nearest(3), Interest::Everything] {
         // At -100, 0, 100 and 200 m; the first player is at -80 m.

@@ -58,8 +58,8 @@ pub(super) struct EntityGrid {
     looked_m: f64,
     /// The numbers of the rows of the entity that is taken in.
     entering: Vec<u32>,
-    /// Entities that have lost rows.
-    lessened: Vec<Entity>,
+    /// Entities that have lost rows, and whether they have ever moved.
+    lessened: Vec<(Entity, bool)>,
 }
 
 impl EntityGrid {
@@ -98,11 +98,11 @@ impl EntityGrid {
         let mut lessened = core::mem::take(&mut self.lessened);
         for ended in ended {
             if self.rows[ended.slot as usize].key == Some(ended.row.key) {
-                self.leave_out(ended.slot);
-                lessened.push(ended.row.key.entity);
+                let has_moved = self.leave_out(ended.slot);
+                lessened.push((ended.row.key.entity, has_moved));
             }
         }
-        lessened.drain(..).for_each(|entity| self.enter(entity, state));
+        lessened.drain(..).for_each(|(entity, has_moved)| self.enter(entity, has_moved, state));
         self.lessened = lessened;
         changed.for_each(|place| self.note(place, state));
         self.note_time(tick, state);
@@ -126,7 +126,7 @@ impl EntityGrid {
     fn note(&mut self, place: usize, state: &AuthoritativeState) {
         let RowVersion { key, slot, .. } = state.versions().versions()[place];
         if self.rows[slot as usize].key != Some(key) {
-            self.enter(key.entity, state);
+            self.enter(key.entity, false, state);
         } else if self.spots[slot as usize].place.is_some()
             && let Some(at) = position(state.schema(), state.rows().nth(place))
             && at != self.spots[slot as usize].at
@@ -137,15 +137,15 @@ impl EntityGrid {
         }
     }
 
-    /// Takes in an entity whose rows are other ones than before.
-    fn enter(&mut self, entity: Entity, state: &AuthoritativeState) {
+    /// Takes in an entity whose rows are other ones than before; `has_moved` if it was left out and had ever moved.
+    fn enter(&mut self, entity: Entity, mut has_moved: bool, state: &AuthoritativeState) {
         let (rows, versions, schema) = (state.rows(), state.versions(), state.schema());
         let mut slots = core::mem::take(&mut self.entering);
         slots.clear();
         slots.extend(rows.of(entity).filter_map(|row| Some(versions.get(row.key())?.slot)));
         for slot in &slots {
             if self.rows[*slot as usize].key.is_some() {
-                self.leave_out(*slot);
+                has_moved |= self.leave_out(*slot);
             }
         }
         let row_of = |slot: u32| rows.nth(versions.place(slot));
@@ -169,7 +169,7 @@ impl EntityGrid {
                 let place = Some(self.cells.insert(anchor, at));
                 self.spots[anchor as usize] = Spot { at, place };
                 self.somewhere += 1;
-                self.young.insert(anchor);
+                self.young.set(anchor, !has_moved);
             }
             None => {
                 let place = self.nowhere.binary_search(&anchor).unwrap_or_else(|place| place);
@@ -178,14 +178,15 @@ impl EntityGrid {
         }
     }
 
-    /// Forgets the entity of a row, with all of its rows.
-    fn leave_out(&mut self, slot: u32) {
+    /// Forgets the entity of a row, with all of its rows. Whether it has ever moved.
+    fn leave_out(&mut self, slot: u32) -> bool {
         let anchor = self.rows[slot as usize].anchor;
         if anchor == NONE {
             self.rows[slot as usize] = NO_ROW;
-            return;
+            return false;
         }
         let left = core::mem::replace(&mut self.spots[anchor as usize], NOWHERE);
+        let has_moved = left.place.is_some() && !self.young.contains(anchor) && !self.statics.contains(anchor);
         if let Some(place) = left.place {
             self.take_from_cell(place);
             self.somewhere -= 1;
@@ -198,6 +199,7 @@ impl EntityGrid {
         while slot != NONE {
             slot = core::mem::replace(&mut self.rows[slot as usize], NO_ROW).next;
         }
+        has_moved
     }
 
     fn clear(&mut self) {

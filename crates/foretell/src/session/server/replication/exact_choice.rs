@@ -69,7 +69,9 @@ impl ExactChoice {
         let most = single(f64::from(within_m) * f64::from(within_m));
         nearest.clear();
         for (anchor, squared, is_somewhere) in interest.reached() {
-            let stays = if before.has_number(anchor) { single(STAYS) } else { 1.0 };
+            // What says where it is may be new, or nothing that the client is told.
+            let was_told = grid.rows_of(anchor).any(|slot| before.has_number(slot));
+            let stays = if was_told { single(STAYS) } else { 1.0 };
             if within_m == 0 || is_somewhere && squared * stays <= most {
                 nearest.push(RankingKey::new(squared * stays, anchor));
             }
@@ -131,5 +133,66 @@ impl ExactTerms<'_> {
         let is_known =
             row.since.is_some_and(|since| Some(since.max(self.versions.versions()[row.place].changed)) <= self.base);
         if is_known { 0 } else { self.codec.bits_max(row.key.component) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entities_in_view::EntitiesInView;
+    use super::super::interest_query::Viewer;
+    use super::super::interest_settings::InterestSettings;
+    use super::*;
+    use crate::session::server::authoritative_state::AuthoritativeState;
+    use crate::session::server::authority::AuthorityArbiter;
+    use crate::time::TickRate;
+    use crate::world::{Entity, Group, Interest, Owned, PlayerId, Schema, Seat};
+    use foretell::State;
+
+    /// Only its team is told.
+    #[derive(State, Clone, Copy)]
+    #[state(audience = group(Group(1)))]
+    struct Beacon {
+        #[state(position)]
+        at: [f32; 1],
+    }
+
+    #[derive(State, Clone, Copy)]
+    struct Rock {
+        #[state(position)]
+        at: [f32; 1],
+    }
+
+    #[test]
+    fn what_is_told_exactly_stays_so_as_long_though_only_its_team_is_told_what_says_where_it_is() {
+        let mut state = AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>());
+        let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
+        let (mut grid, mut interest, view) =
+            (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
+        let (codec, mut choice, mut before) =
+            (ExactRowCodec::new(state.schema()), ExactChoice::default(), ExactRowSet::default());
+        let of = |nth, owner| Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner };
+        let (me, player) = (of(0, PlayerId::new(1)), PlayerId::new(1));
+        let mut is_exact = Vec::new();
+        for (tick, at) in (1..).map(Tick::new).zip([9.0, 11.0, 13.0, 11.0]) {
+            let rows = state.rows_mut();
+            rows.set(me, &Rock { at: [0.0] });
+            rows.set(of(1, PlayerId::SERVER), &Beacon { at: [at] });
+            rows.set(of(1, PlayerId::SERVER), &Rock { at: [at] });
+            state.settle(tick);
+            let since = tick.back(1).unwrap_or_default();
+            grid.update(&state, tick, since, 0..state.rows().len());
+            let settings = InterestSettings { interest: Interest::Everything, rules: None };
+            interest.look(
+                Viewer { player, seat: Seat::Player, state: &state, authority: &authority, settings, view: &view },
+                &mut grid,
+            );
+            let (versions, interest, codec) = (state.versions(), &interest, &codec);
+            let terms =
+                ExactTerms { base: None, versions, grid: &grid, interest, codec, within_m: 10, bits_max: 10_000 };
+            choice.choose(Some(terms), &before);
+            before.note(tick, None, choice.rows(), choice.lost());
+            is_exact.push(!choice.is_empty());
+        }
+        assert_eq!(is_exact, [true, true, false, false], "it is told so within 10 m, and stays so within 12.5 m");
     }
 }

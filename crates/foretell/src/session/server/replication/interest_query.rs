@@ -199,7 +199,7 @@ impl InterestQuery {
 
     /// Ranks what is within a distance; without an eye, everything. Returns how much there was of what moves, and of what does not.
     fn rank_within(&mut self, viewer: Viewer<'_>, grid: &mut EntityGrid, radius_m: f64) -> [usize; 2] {
-        let Viewer { state, view, .. } = viewer;
+        let state = viewer.state;
         let InterestQuery { look, around, nearest, own, .. } = self;
         nearest.iter_mut().for_each(Vec::clear);
         if !look.eyes.is_empty() {
@@ -213,7 +213,7 @@ impl InterestQuery {
             let class = usize::from(grid.is_static(anchor));
             looked_at[class] += 1;
             if !own.contains(anchor) && (hierarchy.are_none() || !is_below(anchor)) {
-                let stays = if view.has_number(anchor) { STAYS } else { 1.0 };
+                let stays = if viewer.had(anchor, grid) { STAYS } else { 1.0 };
                 nearest[class].push(RankingKey::new(distance * single(stays), anchor));
             }
         });
@@ -227,9 +227,10 @@ impl InterestQuery {
         let radius = f64::from(radius_m.max(0.0));
         let leaves_at = f64::from(leaves_at_m).max(radius);
         grid.note_look(leaves_at);
+        let grid = &*grid;
         let InterestQuery { look, around, reached, are_reached, .. } = self;
         look_around(&look.eyes, grid, leaves_at, around, |anchor, distance| {
-            let is_in_reach = distance <= single(radius * radius) || viewer.view.has_number(anchor);
+            let is_in_reach = distance <= single(radius * radius) || viewer.had(anchor, grid);
             if is_in_reach && !are_reached.contains(anchor) {
                 reached.push(Reached { anchor, distance, is_somewhere: true });
             }
@@ -331,6 +332,12 @@ impl Viewer<'_> {
             return None;
         }
         self.settings.visibility(self.player, || self.version(anchor).key.entity).weight()
+    }
+
+    /// Whether an entity was in view, by its anchor: that itself may be new, or nothing that they are told.
+    #[inline]
+    fn had(&self, anchor: u32, grid: &EntityGrid) -> bool {
+        grid.rows_of(anchor).any(|slot| self.view.has_number(slot))
     }
 
     /// Whether they see a row because of the game's rules of groups.

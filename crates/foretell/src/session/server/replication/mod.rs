@@ -15,6 +15,7 @@ mod host_view;
 mod interest_query;
 mod interest_settings;
 mod optional_tick;
+mod own_areas;
 mod priority;
 mod ranking_key;
 mod rate_limited_rows;

@@ -1,6 +1,7 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::client_rows::ClientRows;
+use super::own_areas::{OwnArea, cover};
 use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
@@ -32,6 +33,8 @@ type Block<T> = [T; BLOCK as usize];
 pub(super) struct Prioritizer {
     positions: SlotPositions,
     own: Vec<[f64; 3]>,
+    /// The same, in a few boxes.
+    areas: Vec<OwnArea>,
     /// By priority, and of what is as urgent what has the higher number first.
     ranked: Vec<RankingKey>,
 }
@@ -98,7 +101,7 @@ impl Prioritizer {
         if of.limits.is_some() {
             return;
         }
-        let Prioritizer { positions, own, .. } = self;
+        let Prioritizer { positions, own, areas, .. } = self;
         positions.update(of.state, of.tick);
         own.clear();
         let versions = of.state.versions();
@@ -109,18 +112,19 @@ impl Prioritizer {
         };
         let eyes = versions.of_owner(of.player).filter(|place| is_eye(of.state.rows().nth(*place)));
         own.extend(eyes.map(|place| positions.at(versions.versions()[place].slot)));
-        own.retain(|own| own.iter().all(|axis| !axis.is_nan()));
+        own.retain(|own| own.iter().all(|axis| axis.is_finite()));
+        cover(own, areas);
     }
 
-    /// How much the rows of a block matter. What is nowhere matters as what is near.
+    /// How much the rows of a block matter. What is nowhere matters as what is near, and so does what is among many own entities.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "to compare by")]
     fn importance(&self, first: u32) -> Block<f32> {
         let axes = self.positions.block(first);
-        let mut nearest = [if self.own.is_empty() { 0.0 } else { f64::INFINITY }; BLOCK as usize];
-        for own in &self.own {
+        let mut nearest = [if self.areas.is_empty() { 0.0 } else { f64::INFINITY }; BLOCK as usize];
+        for area in &self.areas {
             for (nth, nearest) in nearest.iter_mut().enumerate() {
-                let [x, y, z] = [0, 1, 2].map(|axis| axes[axis][nth] - own[axis]);
+                let [x, y, z] = [0, 1, 2].map(|axis| axes[axis][nth] - area.nearest(axis, axes[axis][nth]));
                 let squared = x * x + y * y + z * z;
                 // What is not a number stays so.
                 *nearest = if *nearest < squared { *nearest } else { squared };
@@ -286,6 +290,26 @@ mod tests {
             slots.map(|slot| prioritizer.importance(0)[slot as usize]).collect::<Vec<_>>(),
             [importance(0.0); 3]
         );
+    }
+
+    #[test]
+    fn what_is_beside_any_of_a_thousand_own_comes_first_and_each_is_compared_with_a_few_areas_of_them() {
+        let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
+        let rows = state.rows_mut();
+        for nth in 0..1000_u16 {
+            let at = [f32::from(nth % 40) * 2.0, f32::from(nth / 40) * 2.0];
+            rows.set(Owned { entity: key(nth).entity, owner: ME }, &Rock { at });
+        }
+        let others = [[40.0, 25.0], [-3.0, 20.0], [-60.0, 20.0], [-600.0, 20.0]];
+        for (nth, at) in (1000..).zip(others) {
+            rows.set(Owned { entity: key(nth).entity, owner: PlayerId::SERVER }, &Rock { at });
+        }
+        state.settle(Tick::new(1));
+        let prioritizer = look_at(&state);
+        let slot = |nth: u16| state.versions().get(key(nth)).expect("it is there").slot;
+        let matters = |nth: u16| prioritizer.importance(slot(nth) - slot(nth) % BLOCK)[(slot(nth) % BLOCK) as usize];
+        assert_eq!([1000, 1001, 1002, 1003].map(matters), [0.0, 9.0, 3600.0, 360_000.0].map(importance));
+        assert!(prioritizer.areas.len() <= 32);
     }
 
     #[derive(State, Clone, Copy)]

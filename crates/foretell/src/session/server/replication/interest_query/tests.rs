@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::time::TickRate;
-use crate::world::{ComponentId, InterestRules, Schema, Visibility};
+use crate::world::{ComponentId, Group, InterestRules, Schema, Visibility};
 use alloc::collections::{BTreeMap, BTreeSet};
 use foretell::State;
 use proptest::prelude::*;
@@ -251,4 +251,52 @@ fn what_is_nowhere_matters_as_what_is_near() {
             .slot as usize]
     };
     assert_eq!([1, 2].map(matters), [0.0, 2500.0].map(importance));
+}
+
+/// Where its team knows it to be; that is asked first.
+#[derive(State, Clone, Copy)]
+#[state(audience = group(Group(1)))]
+struct Beacon {
+    #[state(position)]
+    at: [f32; 2],
+}
+
+/// Whether a rock is seen from state to state that goes away and comes back, beside another at 10 m, where only its team is told what
+/// says where it is; that it has from this state on.
+fn seen_with_beacon(interest: Interest, beacon_from: u32) -> Vec<bool> {
+    let mut state = AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>());
+    let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
+    let (mut grid, mut query, mut view) =
+        (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
+    let mut seen = Vec::new();
+    for (tick, x) in (1..).zip([9.0, 11.0, 13.0, 11.0]) {
+        for (nth, x, owner) in [(0, 0.0, ME), (1, x, PlayerId::SERVER), (2, -10.0, PlayerId::SERVER)] {
+            state.rows_mut().set(Owned { entity: entity(nth), owner }, &Rock { at: [x, 0.0] });
+        }
+        if tick >= beacon_from {
+            state.rows_mut().set(Owned { entity: entity(1), owner: PlayerId::SERVER }, &Beacon { at: [x, 0.0] });
+        }
+        state.settle(Tick::new(tick));
+        view.follow(&state);
+        grid.update(&state, Tick::new(tick), Tick::new(tick - 1), 0..state.rows().len());
+        let settings = InterestSettings { interest, rules: None };
+        query.look(
+            Viewer { player: ME, seat: Seat::Player, state: &state, authority: &authority, settings, view: &view },
+            &mut grid,
+        );
+        query.note_told(&mut view, Tick::new(tick));
+        let rock = state.versions().get(RowKey { component: ComponentId(1), entity: entity(1) }).expect("it is there");
+        seen.push(query.rows().contains(rock.slot));
+    }
+    seen
+}
+
+#[test]
+fn what_is_in_view_stays_as_long_though_only_its_team_is_told_what_says_where_it_is() {
+    for interest in [Interest::Within { radius_m: 10.0, leaves_at_m: 12.0 }, Interest::Nearest(1)] {
+        for beacon_from in [1, 2] {
+            let seen = seen_with_beacon(interest, beacon_from);
+            assert_eq!(seen, [true, true, false, false], "{interest:?}, from state {beacon_from}");
+        }
+    }
 }
