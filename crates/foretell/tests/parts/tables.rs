@@ -356,6 +356,34 @@ fn to_retain_some_is_to_remove_the_others_one_after_the_other() {
     }
 }
 
+#[test]
+fn a_table_that_is_put_back_from_a_copy_is_published_as_it_was() {
+    for puts_back in [
+        (|table, copy| *table = copy) as fn(&mut Table<Walker>, Table<Walker>),
+        |table, copy| table.clone_from(&copy),
+        |table, mut copy| std::mem::swap(table, &mut copy),
+    ] {
+        let (mut yard, mut rows) = five_walkers();
+        let mut publish = |yard: &mut Yard| {
+            yard.publish(&mut rows);
+            rows.settle();
+            assert!(rows.iter().eq(published(&mut yard.unpublished()).iter()), "{rows:?}");
+        };
+        publish(&mut yard);
+        let copy = yard.walkers.clone();
+        // Others are there meanwhile, as many, and one of those who stay has moved.
+        let gone = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+        assert!(yard.walkers.remove(gone).is_some());
+        let other = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 9), owner: PlayerId::SERVER };
+        yard.walkers.insert(other, Walker { at: 1, coins: 2 });
+        yard.walkers.iter_mut().take(1).for_each(|mut walker| walker.at += 1);
+        publish(&mut yard);
+        puts_back(&mut yard.walkers, copy.clone());
+        publish(&mut yard);
+        assert_eq!(yard.walkers, copy);
+    }
+}
+
 /// Which side.
 #[derive(Field, Clone, Copy, PartialEq, Default, Debug)]
 enum Side {
