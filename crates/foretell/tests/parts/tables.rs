@@ -404,6 +404,14 @@ struct Marked {
     at: Option<[f32; 3]>,
 }
 
+#[test]
+fn texts_that_read_the_same_are_the_same_whatever_came_behind_them() {
+    for bytes in [[b'a', 0xff, b'b', b'c'], [b'a', 0, b'b', 0xff], [b'a', 0, 0, 0]] {
+        let read = Text::<5>::get(&[u32::from_le_bytes(bytes), u32::from(b'd')]);
+        assert_eq!((&*read, read), ("a", Text::new("a")), "{bytes:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
