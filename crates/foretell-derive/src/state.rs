@@ -202,12 +202,13 @@ fn unknown(name: &Ident, count: usize) -> TokenStream {
 
 /// The `impl` of `foretell::StatePart` for a struct.
 fn part(name: &Ident, layout: &Layout) -> TokenStream {
-    let (words, columns) = (layout.words(), layout.columns());
+    let (words, meanings, columns) = (layout.words(), layout.meanings(), layout.columns());
     let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read(&[]));
     quote! {
         #[automatically_derived]
         impl ::foretell::StatePart for #name {
             const WORDS: usize = #words;
+            const MEANINGS: u32 = #meanings;
 
             fn columns() -> ::foretell::alloc::vec::Vec<::foretell::Column> {
                 #columns

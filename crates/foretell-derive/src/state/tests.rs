@@ -271,6 +271,27 @@ fn what_is_not_told_to_all_and_predicted_as_its_entity_is_stands_in_no_other_sta
 }
 
 #[test]
+fn what_is_flattened_has_no_meaning_that_another_field_has() {
+    let refused = |item: &DeriveInput| {
+        let sentence = "has a meaning that another field has: an entity has one of each at most";
+        derive(item).expect("a state").to_string().matches(sentence).count()
+    };
+    assert_eq!(
+        refused(&parse_quote!(
+            struct Tank {
+                #[state(position)]
+                hull: [f32; 3],
+                #[state(flatten)]
+                turret: Moved,
+                #[state(flatten)]
+                gun: Moved,
+            }
+        )),
+        2
+    );
+}
+
+#[test]
 fn two_variants_may_have_a_field_of_the_same_meaning_each() {
     assert!(
         derive(&parse_quote!(

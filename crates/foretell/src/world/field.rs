@@ -342,7 +342,8 @@ pub trait State: Sized + 'static {
         false
     }
 
-    /// Its part of this type: the first field of it with `#[state(flatten)]`; `None` without, and by default.
+    /// Its part of this type: the first field of it with `#[state(flatten)]`, of a struct among those that all see who see any of it;
+    /// `None` without, and by default.
     fn part_mut<P: StatePart + 'static>(&mut self) -> Option<&mut P> {
         None
     }

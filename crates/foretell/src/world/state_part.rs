@@ -13,6 +13,8 @@ use alloc::vec::Vec;
 pub trait StatePart: Sized {
     /// How many words its fields take.
     const WORDS: usize;
+    /// What its fields mean of which a state has one field at most: a bit for each such [`Meaning`](super::Meaning), by its place there.
+    const MEANINGS: u32;
     /// Its fields, in the order of their declaration.
     fn columns() -> Vec<Column>;
     /// Writes the exact bits of all fields, in order.
