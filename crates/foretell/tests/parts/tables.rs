@@ -384,6 +384,38 @@ fn a_table_that_is_put_back_from_a_copy_is_published_as_it_was() {
     }
 }
 
+/// What games may well call a state.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Saved {
+    at: u8,
+}
+
+#[derive(World, Default)]
+struct Harbour {
+    crews: Table<Saved>,
+    #[world(saved)]
+    last: Option<Saved>,
+}
+
+impl Simulate for Harbour {
+    type Input = Nothing;
+
+    fn step(&mut self, _step: &mut Step<'_, Nothing>) {}
+}
+
+#[test]
+fn a_world_may_have_tables_and_fields_of_what_is_called_saved() {
+    let mut harbour = Harbour { last: Some(Saved { at: 3 }), ..Harbour::default() };
+    let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };
+    harbour.crews.insert(of, Saved { at: 5 });
+    let mut saved = <Harbour as World>::Saved::default();
+    harbour.save(&mut saved);
+    harbour.last = None;
+    assert_eq!(harbour.crews.remove(of.entity), Some(Saved { at: 5 }));
+    harbour.load(&saved);
+    assert_eq!((harbour.last, harbour.crews.len()), (Some(Saved { at: 3 }), 1));
+}
+
 /// Which side.
 #[derive(Field, Clone, Copy, PartialEq, Default, Debug)]
 enum Side {
