@@ -69,7 +69,7 @@ pub struct ClientConfig {
     /// [takes](crate::ServerConfig::message_rate_max).
     pub message_rate: u32,
     /// How many bytes of messages may wait to go up, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    /// [refused](crate::session::SendError::Full). A larger one has room where nothing else waits. Default 4 MiB.
     pub message_queue_max: u32,
 }
 

@@ -63,7 +63,7 @@ pub struct ServerConfig {
     /// two seconds of it may come at once. With 0 none come, and as nothing is known of those that were sent, those stop too. Default 32,000.
     pub message_rate_max: u32,
     /// How many bytes of messages may wait for one client, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Default 4 MiB.
+    /// [refused](crate::session::SendError::Full). A larger one has room where nothing else waits. Default 4 MiB.
     pub message_queue_max: u32,
     /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims
     /// and however slow its link is. Default 250 ms: of who plays with a round trip of up to about 150 ms and states at 30 Hz or more,
