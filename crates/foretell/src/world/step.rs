@@ -276,7 +276,8 @@ impl<'a, I> Step<'a, I> {
         }
     }
 
-    /// The name of a new entity for `player`, the same on both ends, which spawn for them in the same order.
+    /// The name of a new entity for `player`, the same on both ends, which spawn for them in the same order: the tick, the player, and a
+    /// counter from 0. What a level [begins with](super::Table::insert) should have no name of tick 0 that its step gives.
     ///
     /// # Panics
     /// When more than 65,536 entities are spawned for one player in one tick.

@@ -4,6 +4,7 @@ use super::{
     ComponentId, Entity, Mut, Owned, PlayerId, ROW_WORDS_MAX, Ref, Role, Row, RowKey, Rows, Schema, State, Step,
     WorldPart,
 };
+use crate::time::Tick;
 use alloc::vec::Vec;
 
 /// Entities with their states: what a world keeps of one type. Ascending by entity, on both ends and whatever came when, so
@@ -81,15 +82,18 @@ impl<S> Table<S> {
     /// Brings a new entity of `owner` into the world; its name, which is the same on both ends.
     ///
     /// # Panics
-    /// As [`Step::spawn`] does.
+    /// As [`Step::spawn`] does, and when a step of tick 0 spawns what was there from the beginning.
     pub fn spawn<I>(&mut self, step: &mut Step<'_, I>, owner: PlayerId, state: S) -> Entity {
         let entity = step.spawn(owner);
+        let is_new = || entity.tick() > Tick::ZERO || self.get(entity).is_none();
+        assert!(is_new(), "{entity} is there from the beginning, as what tick 0 spawns has such names too");
         self.insert(Owned { entity, owner }, state);
         entity
     }
 
-    /// Gives an entity this state, and this owner: one that is in another table already, one that a level begins with.
-    /// Replaces the state that it has here.
+    /// Gives an entity this state, and this owner: one that is in another table already, one that a level begins with, such as
+    /// `Entity::new(PlayerId::SERVER, Tick::ZERO, 7)`. What the step of tick 0 spawns for the server has such names too, from counter 0
+    /// on: let it do all of that or nothing. Replaces the state that it has here.
     pub fn insert(&mut self, of: Owned, state: S) {
         match self.entities.binary_search(&of.entity) {
             Ok(at) => {

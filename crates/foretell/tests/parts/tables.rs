@@ -384,6 +384,14 @@ fn a_table_that_is_put_back_from_a_copy_is_published_as_it_was() {
     }
 }
 
+#[test]
+#[should_panic(expected = "is there from the beginning")]
+fn what_is_spawned_in_tick_0_does_not_take_the_place_of_what_a_level_begins_with() {
+    let (mut yard, _) = five_walkers();
+    let mut step: Step<'_, Nothing> = Step::new(Tick::ZERO, TickRate::default(), foretell::world::Side::Server, &[]);
+    yard.walkers.spawn(&mut step, PlayerId::SERVER, Walker { at: 9, coins: 9 });
+}
+
 /// What games may well call a state.
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 struct Saved {
