@@ -134,6 +134,11 @@ impl Layout {
         words_of(&self.fields)
     }
 
+    /// A constant expression: which meanings its fields have, as a part says it.
+    pub fn meanings(&self) -> TokenStream {
+        meanings_of(&self.fields)
+    }
+
     /// A pattern that any value of it matches.
     pub fn any_pattern(&self) -> TokenStream {
         let path = &self.path;
@@ -269,11 +274,27 @@ impl Layout {
                 };
             }
         });
+        let once =
+            self.fields.iter().enumerate().filter(|(_, field)| field.flat).map(|(index, Field { ty, name, .. })| {
+                let others = meanings_of(
+                    self.fields[..index].iter().chain(self.fields[index..].iter().filter(|other| !other.flat)),
+                );
+                let message = format!(
+                    "`{name}` of `{}` has a meaning that another field has: an entity has one of each at most",
+                    self.name
+                );
+                quote_spanned! {ty.span()=>
+                    const _: () = ::core::assert!(
+                    ::foretell::derive_support::are_apart(<#ty as ::foretell::StatePart>::MEANINGS, #others),
+                    #message);
+                }
+            });
         quote! {
             const _: () = ::core::assert!(#all <= 64, #too_long);
             #(#fit)*
             #(#rounded)*
             #(#parents)*
+            #(#once)*
         }
     }
 }
@@ -289,4 +310,17 @@ fn words_of(fields: &[Field]) -> TokenStream {
         sum = 0_usize.to_token_stream();
     }
     sum
+}
+
+/// A constant expression: which meanings these fields have of which a row has one at most, a bit for each.
+fn meanings_of<'a>(fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
+    let bits = fields.into_iter().filter_map(|Field { ty, meaning, flat, .. }| {
+        let variant = format_ident!("{}", meaning.variant());
+        match flat {
+            true => Some(quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::MEANINGS)),
+            false => meaning.is_single().then(|| quote!(1_u32 << ::foretell::Meaning::#variant as u32)),
+        }
+    });
+    let bits: Vec<_> = bits.collect();
+    if bits.is_empty() { quote!(0) } else { quote!(#(#bits)|*) }
 }

@@ -1,6 +1,6 @@
 //! `#[derive(State)]`.
 
-use crate::attributes::{self, KindSays};
+use crate::attributes::{self, Audience, KindSays};
 use crate::layout::Layout;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -15,6 +15,14 @@ struct Component {
     /// What is said of its kind, with its own audience.
     says: KindSays,
     name: String,
+}
+
+impl Component {
+    /// Whether all that is said of it is said of its fields.
+    fn is_plain(&self) -> bool {
+        let KindSays { audience, is_never_predicted, hz } = &self.says;
+        matches!(audience, Audience::All) && !is_never_predicted && hz.is_none()
+    }
 }
 
 /// The `impl` of `foretell::State`, or why there can be none.
@@ -38,8 +46,8 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     let never = if never.is_empty() { quote!(false) } else { quote!(::core::matches!(self, #(#never)|*)) };
     // What is flattened stands in the first component of a struct.
     let parts = components.iter().take(if is_choice { count } else { 1 }).map(|component| component.layout.part_mut());
-    // A variant is no type, and so can't stand in another's row; nor can what has several audiences.
-    let part = (!is_choice && count == 1).then(|| part(name, &components[0].layout));
+    // A variant is no type, and so can't stand in another's row; nor can what says of itself who gets it, and how.
+    let part = (!is_choice && components.iter().all(Component::is_plain)).then(|| part(name, &components[0].layout));
     Ok(quote! {
         #(#assertions)*
         #part
@@ -194,12 +202,13 @@ fn unknown(name: &Ident, count: usize) -> TokenStream {
 
 /// The `impl` of `foretell::StatePart` for a struct.
 fn part(name: &Ident, layout: &Layout) -> TokenStream {
-    let (words, columns) = (layout.words(), layout.columns());
+    let (words, meanings, columns) = (layout.words(), layout.meanings(), layout.columns());
     let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read(&[]));
     quote! {
         #[automatically_derived]
         impl ::foretell::StatePart for #name {
             const WORDS: usize = #words;
+            const MEANINGS: u32 = #meanings;
 
             fn columns() -> ::foretell::alloc::vec::Vec<::foretell::Column> {
                 #columns

@@ -69,12 +69,12 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         const _: () = {
-            /// What is saved of the world.
+            /// What is saved of the world. The types of its fields stand below too, so it has a name that none of them has.
             #[derive(::core::default::Default)]
-            pub struct Saved { #(#saved),* }
+            pub struct __ForetellSaved { #(#saved),* }
 
             impl ::foretell::World for #name {
-                type Saved = Saved;
+                type Saved = __ForetellSaved;
 
                 fn schema() -> ::foretell::Schema {
                     let schema = ::foretell::Schema::default();
@@ -82,9 +82,9 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                     schema
                 }
 
-                fn save(&self, other: &mut Saved) { #save }
-                fn load(&mut self, other: &Saved) { #load }
-                fn take(&mut self, other: &mut Saved) { #take }
+                fn save(&self, other: &mut __ForetellSaved) { #save }
+                fn load(&mut self, other: &__ForetellSaved) { #load }
+                fn take(&mut self, other: &mut __ForetellSaved) { #take }
                 fn publish(&mut self, rows: &mut ::foretell::Rows) { #(#published)* }
                 fn adopt(&mut self, rows: &::foretell::Rows) { #(#adopted)* }
                 fn adopt_known(&mut self, rows: &::foretell::Rows) { #(#adopted_known)* }

@@ -12,6 +12,11 @@ pub trait ParentName: Field {}
 impl ParentName for Entity {}
 impl ParentName for Option<Entity> {}
 
+/// Whether no meaning is among both, of which each has a bit.
+pub const fn are_apart(one: u32, other: u32) -> bool {
+    one & other == 0
+}
+
 /// Saves a field of a world that is no table.
 pub fn save<T: Clone>(field: &T, saved: &mut Option<T>) {
     match saved {

@@ -9,8 +9,8 @@ use rapier3d::pipeline::ActiveEvents;
 
 /// What [`Physics`](crate::Physics) has to know of the game's states: which of them have a body, and of what it is made.
 pub trait Blueprint: State + Clone {
-    /// The body in this state: its field with `#[state(flatten)]`. `None` for variants that have none, with which the physics has
-    /// nothing to do. Write it for a state that does not derive [`State`].
+    /// The body in this state: its field with `#[state(flatten)]`, which all see who see any of the entity. `None` for variants that have
+    /// none, with which the physics has nothing to do. Write it for a state that does not derive [`State`].
     fn body_mut(&mut self) -> Option<&mut Body> {
         self.part_mut()
     }

@@ -234,6 +234,64 @@ fn what_is_flattened_has_no_meaning_of_its_own() {
 }
 
 #[test]
+fn what_is_not_told_to_all_and_predicted_as_its_entity_is_stands_in_no_other_state() {
+    let is_part = |item: &DeriveInput| derive(item).expect("a state").to_string().contains("StatePart for");
+    assert!(is_part(&parse_quote!(
+        struct Wallet(u32);
+    )));
+    assert!(is_part(&parse_quote!(
+        #[state(audience = owner)]
+        struct Wallet(#[state(audience = all)] u32);
+    )));
+    let of: [DeriveInput; 6] = [
+        parse_quote!(
+            #[state(audience = owner)]
+            struct Wallet(u32);
+        ),
+        parse_quote!(
+            struct Wallet(#[state(audience = owner)] u32);
+        ),
+        parse_quote!(
+            struct Wallet(u32, #[state(audience = owner)] u32);
+        ),
+        parse_quote!(
+            #[state(audience = group(RED))]
+            struct Wallet(u32);
+        ),
+        parse_quote!(
+            #[state(predict = never)]
+            struct Wallet(u32);
+        ),
+        parse_quote!(
+            #[state(hz = 10)]
+            struct Wallet(u32);
+        ),
+    ];
+    of.iter().for_each(|item| assert!(!is_part(item)));
+}
+
+#[test]
+fn what_is_flattened_has_no_meaning_that_another_field_has() {
+    let refused = |item: &DeriveInput| {
+        let sentence = "has a meaning that another field has: an entity has one of each at most";
+        derive(item).expect("a state").to_string().matches(sentence).count()
+    };
+    assert_eq!(
+        refused(&parse_quote!(
+            struct Tank {
+                #[state(position)]
+                hull: [f32; 3],
+                #[state(flatten)]
+                turret: Moved,
+                #[state(flatten)]
+                gun: Moved,
+            }
+        )),
+        2
+    );
+}
+
+#[test]
 fn two_variants_may_have_a_field_of_the_same_meaning_each() {
     assert!(
         derive(&parse_quote!(

@@ -211,7 +211,7 @@ impl ShownRowCodec {
                     before.expect_turn(nth, group, largest, &mut others);
                     take_lanes(reader, &mut others, code)?;
                     lanes[0] = largest;
-                    lanes[1..].copy_from_slice(&others);
+                    lanes[1..4].copy_from_slice(&others);
                 }
             }
         }

@@ -6,7 +6,8 @@ use crate::motion::rotation::rotation_error;
 use crate::motion::vector::squared_distance;
 
 /// How far a prediction may differ from the authority before it counts as wrong. Differing means *more* than the
-/// tolerance; not-a-number always differs, unless its bits agree.
+/// tolerance, and where that is 0 any other bit; but the negative of a rotation is the same one. Not-a-number always differs, unless its
+/// bits agree.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
     /// Of positions: squared distance in m². Default 0: worlds that are deterministic need none.
@@ -50,6 +51,11 @@ impl Tolerance {
             angular_velocity_sqr: 0.05 * 0.05,
             plain: false,
         }
+    }
+
+    /// Bits alone: the negative of a rotation is another one.
+    pub(crate) fn none() -> Tolerance {
+        Tolerance { rotation: f64::NEG_INFINITY, ..Tolerance::default() }
     }
 
     fn of(&self, meaning: Meaning) -> f64 {
@@ -107,9 +113,9 @@ pub fn compare_row(
         if ours == theirs {
             continue;
         }
-        let measured = measure(column, ours, theirs);
-        // Not "measured > tolerance": a NaN must differ.
-        let within = measured <= tolerance.of(column.meaning);
+        let (measured, most) = (measure(column, ours, theirs), tolerance.of(column.meaning));
+        // Not "measured > most": a NaN must differ. What measures nothing need not have the same bits.
+        let within = if most == 0.0 { is_same_rotation(column, ours, theirs) } else { measured <= most };
         if !within {
             let size = if has_squared_measure(column.meaning) { sqrt(measured) } else { measured };
             let (predicted, confirmed) = (column.lanes(ours), column.lanes(theirs));
@@ -131,6 +137,12 @@ fn measure(column: &Column, ours: &[u32], theirs: &[u32]) -> f64 {
             .fold(f64::MIN_POSITIVE, f64::max),
         _ => squared_distance::<f64, 3>(column.lanes(ours), column.lanes(theirs)),
     }
+}
+
+/// Whether both are rotations, and one is the negative of the other.
+fn is_same_rotation(column: &Column, ours: &[u32], theirs: &[u32]) -> bool {
+    let negative = column.lanes::<4>(theirs).map(|lane| -lane);
+    column.meaning == Meaning::Rotation && column.lanes::<4>(ours) == negative
 }
 
 #[cfg(test)]
@@ -199,6 +211,24 @@ mod tests {
         let ours = row([0.0; 3], UPRIGHT, 1);
         let theirs = row([0.0; 3], [0.0, 0.0, 0.0, -1.0], 1);
         assert_eq!(compare(&ours, &theirs, &Tolerance::default()), None);
+    }
+
+    #[test]
+    fn without_a_tolerance_what_has_other_bits_differs_be_it_by_nothing() {
+        let long = |x: f64| row([0.0; 3], [x, 0.0, 0.0, 1.0 + 1e-7], 1);
+        let found = compare(&long(0.0), &long(1e-4), &Tolerance::default()).expect("turned");
+        assert!(found.column == Some(1) && found.size < 0.0, "{found:?}");
+        assert_eq!(compare(&long(0.0), &long(1e-4), &Tolerance { rotation: 1e-9, ..Tolerance::default() }), None);
+        let negative = row([0.0, -0.0, 0.0], UPRIGHT, 1);
+        let found = compare(&row([0.0; 3], UPRIGHT, 1), &negative, &Tolerance::default()).expect("the sign of a zero");
+        assert_eq!((found.column, found.size), (Some(0), 0.0));
+        assert_eq!(compare(&row([0.0; 3], UPRIGHT, 1), &negative, &Tolerance::article()), None);
+    }
+
+    #[test]
+    fn of_a_canonical_state_the_negative_of_a_rotation_differs_too() {
+        let theirs = row([0.0; 3], UPRIGHT.map(|lane| -lane), 1);
+        assert!(compare(&row([0.0; 3], UPRIGHT, 1), &theirs, &Tolerance::none()).is_some());
     }
 
     #[test]

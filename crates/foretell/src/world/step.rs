@@ -276,7 +276,8 @@ impl<'a, I> Step<'a, I> {
         }
     }
 
-    /// The name of a new entity for `player`, the same on both ends, which spawn for them in the same order.
+    /// The name of a new entity for `player`, the same on both ends, which spawn for them in the same order: the tick, the player, and a
+    /// counter from 0. What a level [begins with](super::Table::insert) should have no name of tick 0 that its step gives.
     ///
     /// # Panics
     /// When more than 65,536 entities are spawned for one player in one tick.
@@ -300,12 +301,12 @@ impl<'a, I> Step<'a, I> {
     /// ([`ClientEvent::Effect`](crate::session::client::ClientEvent::Effect)). One of each kind for each entity and tick:
     /// said twice it happens once.
     pub fn effect(&mut self, kind: EffectKind, entity: Entity) {
-        self.say(Effect { tick: self.tick, entity, kind, at: None });
+        self.output.say(Effect { tick: self.tick, entity, kind, at: None });
     }
 
     /// The same, with a place in metres.
     pub fn effect_at(&mut self, kind: EffectKind, entity: Entity, at: [f32; 3]) {
-        self.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
+        self.output.say(Effect { tick: self.tick, entity, kind, at: Some(at) });
     }
 
     /// The effects that it has had until now, in the order in which they happened: for a world that runs without client and server.
@@ -316,12 +317,5 @@ impl<'a, I> Step<'a, I> {
     /// The hits that it has said until now, in their order: by which moment they are judged, and who was hit. None on a client.
     pub fn hits(&self) -> impl Iterator<Item = (RewindMoment, Owned)> {
         self.output.hits.iter().map(|hit| (hit.rewind, hit.victim))
-    }
-
-    fn say(&mut self, effect: Effect) {
-        let effects = &mut self.output.effects;
-        if !effects.iter().any(|known| known.name() == effect.name()) {
-            effects.push(effect);
-        }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct StepOutput {
     pub spawned: Vec<(PlayerId, u16)>,
     /// In the order in which they happened, each name once.
     pub effects: Vec<Effect>,
+    /// The names that those have in their tick, ascending.
+    effect_names: Vec<(Entity, EffectKind)>,
     /// The entities that those of others have touched; each once and ascending when the step is over.
     pub contacts: Vec<Entity>,
     /// In the order in which they happened, each once; on a client without those of what it predicts.
@@ -59,14 +61,48 @@ pub(crate) struct StepOutput {
 impl StepOutput {
     pub(crate) fn with_room() -> StepOutput {
         let (spawned, effects) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
-        StepOutput { spawned, effects, contacts: Vec::new(), changes: Vec::new(), hits: Vec::new() }
+        StepOutput { spawned, effects, effect_names: Vec::with_capacity(FEW), ..StepOutput::default() }
+    }
+
+    /// Takes an effect of its tick, once.
+    pub(crate) fn say(&mut self, effect: Effect) {
+        let name = (effect.entity, effect.kind);
+        if let Err(at) = self.effect_names.binary_search(&name) {
+            self.effect_names.insert(at, name);
+            self.effects.push(effect);
+        }
     }
 
     pub(crate) fn clear(&mut self) {
         self.spawned.clear();
         self.effects.clear();
+        self.effect_names.clear();
         self.contacts.clear();
         self.changes.clear();
         self.hits.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_effects_each_is_there_once_in_the_order_in_which_they_happened() {
+        let mut output = StepOutput::with_room();
+        let effect = |nth: u16| {
+            let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, nth / 2);
+            Effect { tick: Tick::new(7), entity, kind: EffectKind((nth % 2).to_le_bytes()[0]), at: None }
+        };
+        // In no order, each twice.
+        let said: Vec<_> = (0..50_000_u16).map(|nth| effect(nth.wrapping_mul(21_001) % 50_000)).collect();
+        let once: alloc::collections::BTreeSet<_> = said.iter().map(Effect::name).collect();
+        said.iter().chain(&said).for_each(|effect| output.say(*effect));
+        assert_eq!(output.effects.len(), once.len());
+        let mut first = said.iter();
+        assert!(output.effects.iter().all(|effect| first.any(|said| said == effect)), "as they were said first");
+        output.clear();
+        output.say(effect(3));
+        assert_eq!(output.effects, [effect(3)]);
     }
 }

@@ -4,12 +4,15 @@ use super::{
     ComponentId, Entity, Mut, Owned, PlayerId, ROW_WORDS_MAX, Ref, Role, Row, RowKey, Rows, Schema, State, Step,
     WorldPart,
 };
+use crate::time::Tick;
 use alloc::vec::Vec;
 
 /// Entities with their states: what a world keeps of one type. Ascending by entity, on both ends and whatever came when, so
 /// that a step that goes through it does everywhere the same.
 ///
-/// Whatever is changed is marked: what is not written to costs nothing to publish.
+/// Whatever is changed is marked: what is not written to costs nothing to publish. All of a clone is marked, so that a table may be
+/// put back as it was by one. Where a table is moved out itself (`core::mem::swap`) while another is published in its place, put back a
+/// clone of it.
 ///
 /// ```
 /// use foretell::{PlayerId, State, Step, Table};
@@ -47,24 +50,19 @@ impl<S> Default for Table<S> {
     }
 }
 
+/// All of a copy counts as changed: where it takes the place of another, nobody knows in what that was otherwise.
 impl<S: Clone> Clone for Table<S> {
     fn clone(&self) -> Table<S> {
-        let Table { entities, owners, states, marks, removed } = self;
-        Table {
-            entities: entities.clone(),
-            owners: owners.clone(),
-            states: states.clone(),
-            marks: marks.clone(),
-            removed: removed.clone(),
-        }
+        let mut copy = Table::new();
+        copy.clone_from(self);
+        copy
     }
 
     fn clone_from(&mut self, from: &Table<S>) {
         self.entities.clone_from(&from.entities);
         self.owners.clone_from(&from.owners);
         self.states.clone_from(&from.states);
-        self.marks.clone_from(&from.marks);
-        self.removed.clone_from(&from.removed);
+        self.mark_all(true);
     }
 }
 
@@ -84,15 +82,18 @@ impl<S> Table<S> {
     /// Brings a new entity of `owner` into the world; its name, which is the same on both ends.
     ///
     /// # Panics
-    /// As [`Step::spawn`] does.
+    /// As [`Step::spawn`] does, and when a step of tick 0 spawns what was there from the beginning.
     pub fn spawn<I>(&mut self, step: &mut Step<'_, I>, owner: PlayerId, state: S) -> Entity {
         let entity = step.spawn(owner);
+        let is_new = || entity.tick() > Tick::ZERO || self.get(entity).is_none();
+        assert!(is_new(), "{entity} is there from the beginning, as what tick 0 spawns has such names too");
         self.insert(Owned { entity, owner }, state);
         entity
     }
 
-    /// Gives an entity this state, and this owner: one that is in another table already, one that a level begins with.
-    /// Replaces the state that it has here.
+    /// Gives an entity this state, and this owner: one that is in another table already, one that a level begins with, such as
+    /// `Entity::new(PlayerId::SERVER, Tick::ZERO, 7)`. What the step of tick 0 spawns for the server has such names too, from counter 0
+    /// on: let it do all of that or nothing. Replaces the state that it has here.
     pub fn insert(&mut self, of: Owned, state: S) {
         match self.entities.binary_search(&of.entity) {
             Ok(at) => {
@@ -206,6 +207,13 @@ impl<S> Table<S> {
         self.entities.is_empty()
     }
 
+    /// Everything counts as changed, or nothing: since it was published nothing was removed.
+    fn mark_all(&mut self, is_changed: bool) {
+        self.marks.clear();
+        self.marks.resize(self.entities.len(), is_changed);
+        self.removed.clear();
+    }
+
     /// Where an entity is, or would be: mostly at `next`, where it is looked for first.
     fn find_from(&self, next: usize, entity: Entity) -> Result<usize, usize> {
         match self.entities.get(next) {
@@ -226,13 +234,6 @@ impl<S: State> Table<S> {
         let (roles, is_authority) = (step.roles(), step.is_authority());
         let may_move = move |state: &S| is_authority || !state.is_never_predicted();
         self.iter_mut().filter(move |one| may_move(&*one.state) && roles.of(one.of) != Role::Proxy)
-    }
-
-    /// Nothing has changed since it was published.
-    fn forget_marks(&mut self) {
-        self.marks.clear();
-        self.marks.resize(self.entities.len(), false);
-        self.removed.clear();
     }
 
     /// Sets the rows of everything, and removes the others.
@@ -335,14 +336,14 @@ impl<S: State + Clone> WorldPart for Table<S> {
         self.entities.clone_from(&from.entities);
         self.owners.clone_from(&from.owners);
         self.states.clone_from(&from.states);
-        self.forget_marks();
+        self.mark_all(false);
     }
 
     fn take(&mut self, from: &mut SavedTable<S>) {
         core::mem::swap(&mut self.entities, &mut from.entities);
         core::mem::swap(&mut self.owners, &mut from.owners);
         core::mem::swap(&mut self.states, &mut from.states);
-        self.forget_marks();
+        self.mark_all(false);
     }
 
     fn publish(&mut self, rows: &mut Rows) {

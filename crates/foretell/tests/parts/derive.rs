@@ -1,6 +1,6 @@
 //! The derives: what they describe, and that what is written is what is read, bit for bit.
 
-use foretell::{Audience, Column, ComponentSchema, Group, Input, Meaning, SendRate, State, Writer};
+use foretell::{Audience, Column, ComponentSchema, Group, Input, Meaning, SendRate, State, StatePart, Writer};
 use proptest::prelude::*;
 
 /// Every type of field.
@@ -399,4 +399,32 @@ fn a_flattened_field_stands_as_its_own_fields_with_their_meanings() {
         assert_eq!(Furniture::read(nth, &words).as_ref(), Some(&state));
         assert_eq!(state.part_mut::<Placed>(), Some(&mut placed.clone()));
     }
+}
+
+#[test]
+fn a_part_says_which_meanings_its_fields_have_and_those_of_another_may_stand_beside_it() {
+    #[derive(State)]
+    struct Moved {
+        #[state(velocity)]
+        velocity: [f32; 3],
+        #[state(blended)]
+        glow: f32,
+    }
+    #[derive(State)]
+    struct Lamp {
+        #[state(flatten)]
+        placed: Placed,
+        #[state(flatten)]
+        moved: Moved,
+        #[state(rotation)]
+        facing: [f32; 4],
+        #[state(blended)]
+        heat: f32,
+    }
+    let bits = |meanings: &[Meaning]| meanings.iter().fold(0, |bits, meaning| bits | 1_u32 << *meaning as u32);
+    assert_eq!(Placed::MEANINGS, bits(&[Meaning::Position]));
+    assert_eq!(Moved::MEANINGS, bits(&[Meaning::Velocity]));
+    assert_eq!(Lamp::MEANINGS, bits(&[Meaning::Position, Meaning::Velocity, Meaning::Rotation]));
+    let lamp = columns::<Lamp>(0);
+    assert_eq!(lamp.iter().filter(|column| column.meaning == Meaning::Blended).count(), 2);
 }

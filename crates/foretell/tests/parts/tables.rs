@@ -356,6 +356,74 @@ fn to_retain_some_is_to_remove_the_others_one_after_the_other() {
     }
 }
 
+#[test]
+fn a_table_that_is_put_back_from_a_copy_is_published_as_it_was() {
+    for puts_back in [
+        (|table, copy| *table = copy) as fn(&mut Table<Walker>, Table<Walker>),
+        |table, copy| table.clone_from(&copy),
+        |table, mut copy| std::mem::swap(table, &mut copy),
+    ] {
+        let (mut yard, mut rows) = five_walkers();
+        let mut publish = |yard: &mut Yard| {
+            yard.publish(&mut rows);
+            rows.settle();
+            assert!(rows.iter().eq(published(&mut yard.unpublished()).iter()), "{rows:?}");
+        };
+        publish(&mut yard);
+        let copy = yard.walkers.clone();
+        // Others are there meanwhile, as many, and one of those who stay has moved.
+        let gone = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+        assert!(yard.walkers.remove(gone).is_some());
+        let other = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 9), owner: PlayerId::SERVER };
+        yard.walkers.insert(other, Walker { at: 1, coins: 2 });
+        yard.walkers.iter_mut().take(1).for_each(|mut walker| walker.at += 1);
+        publish(&mut yard);
+        puts_back(&mut yard.walkers, copy.clone());
+        publish(&mut yard);
+        assert_eq!(yard.walkers, copy);
+    }
+}
+
+#[test]
+#[should_panic(expected = "is there from the beginning")]
+fn what_is_spawned_in_tick_0_does_not_take_the_place_of_what_a_level_begins_with() {
+    let (mut yard, _) = five_walkers();
+    let mut step: Step<'_, Nothing> = Step::new(Tick::ZERO, TickRate::default(), foretell::world::Side::Server, &[]);
+    yard.walkers.spawn(&mut step, PlayerId::SERVER, Walker { at: 9, coins: 9 });
+}
+
+/// What games may well call a state.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Saved {
+    at: u8,
+}
+
+#[derive(World, Default)]
+struct Harbour {
+    crews: Table<Saved>,
+    #[world(saved)]
+    last: Option<Saved>,
+}
+
+impl Simulate for Harbour {
+    type Input = Nothing;
+
+    fn step(&mut self, _step: &mut Step<'_, Nothing>) {}
+}
+
+#[test]
+fn a_world_may_have_tables_and_fields_of_what_is_called_saved() {
+    let mut harbour = Harbour { last: Some(Saved { at: 3 }), ..Harbour::default() };
+    let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: PlayerId::SERVER };
+    harbour.crews.insert(of, Saved { at: 5 });
+    let mut saved = <Harbour as World>::Saved::default();
+    harbour.save(&mut saved);
+    harbour.last = None;
+    assert_eq!(harbour.crews.remove(of.entity), Some(Saved { at: 5 }));
+    harbour.load(&saved);
+    assert_eq!((harbour.last, harbour.crews.len()), (Some(Saved { at: 3 }), 1));
+}
+
 /// Which side.
 #[derive(Field, Clone, Copy, PartialEq, Default, Debug)]
 enum Side {
@@ -374,6 +442,14 @@ struct Marked {
     side: Side,
     sides: [Option<Side>; 2],
     at: Option<[f32; 3]>,
+}
+
+#[test]
+fn texts_that_read_the_same_are_the_same_whatever_came_behind_them() {
+    for bytes in [[b'a', 0xff, b'b', b'c'], [b'a', 0, b'b', 0xff], [b'a', 0, 0, 0]] {
+        let read = Text::<5>::get(&[u32::from_le_bytes(bytes), u32::from(b'd')]);
+        assert_eq!((&*read, read), ("a", Text::new("a")), "{bytes:?}");
+    }
 }
 
 proptest! {

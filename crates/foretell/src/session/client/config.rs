@@ -74,7 +74,7 @@ pub struct ClientConfig {
     /// datagrams of a client in each, and what is beyond costs inputs.
     pub message_rate: u32,
     /// How many bytes of messages may wait to go up, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
+    /// [refused](crate::session::SendError::Full); a larger one has room where nothing else waits. Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
     /// and up to 64, of each kind wait in any case, and count. Give them a small [`BYTES_MAX`](crate::Message::BYTES_MAX). Default 4 MiB.
     pub message_queue_max: u32,
 }

@@ -74,11 +74,12 @@ impl Outgoing {
         self.channels.iter().map(OutgoingChannel::kept).sum()
     }
 
-    /// Takes a message, where no more than `waiting_max` bytes wait then. What of a kind need not come
+    /// Takes a message, where no more than `waiting_max` bytes wait then, or where nothing waits. What of a kind need not come
     /// always has room: it takes the place of older ones of its kind.
     pub(super) fn push(&mut self, kind: usize, bytes: Arc<[u8]>, waiting_max: usize) -> Result<(), SendError> {
         let takes_room = self.channels[kind].keeps_all();
-        if takes_room && self.waiting_bytes.saturating_add(bytes.len()) > waiting_max {
+        let would_wait = self.waiting_bytes.saturating_add(bytes.len());
+        if takes_room && self.waiting_bytes > 0 && would_wait > waiting_max {
             return Err(SendError::Full);
         }
         self.waiting_bytes += bytes.len();

@@ -241,6 +241,16 @@ fn what_has_no_room_is_refused_whole_and_has_room_later() {
 }
 
 #[test]
+fn what_is_larger_than_all_that_may_wait_is_sent_where_nothing_waits() {
+    let mut pair = Pair::new();
+    let bytes = Messages::encode(&Line(0, content(0, 3000)));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes.clone(), 2000), Ok(()));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes.clone(), 2000), Err(SendError::Full));
+    (0..40).for_each(|nth| pair.tick(nth * 16, || vec![20]));
+    assert_eq!(pair.ends[0].exchange.push(0, bytes, 2000), Ok(()));
+}
+
+#[test]
 fn of_what_was_never_sent_numbers_are_used_again() {
     let mut pair = Pair::new();
     pair.tick(0, || vec![20]);

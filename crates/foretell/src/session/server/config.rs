@@ -64,7 +64,7 @@ pub struct ServerConfig {
     /// two seconds of it may come at once. With 0 none come, and as nothing is known of those that were sent, those stop too. Default 32,000.
     pub message_rate_max: u32,
     /// How many bytes of messages may wait for one client, those under way included; one that has no room is
-    /// [refused](crate::session::SendError::Full). Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
+    /// [refused](crate::session::SendError::Full); a larger one has room where nothing else waits. Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,
     /// and up to 64, of each kind wait in any case, and count. Give them a small [`BYTES_MAX`](crate::Message::BYTES_MAX). Default 4 MiB.
     pub message_queue_max: u32,
     /// How far back the server goes at most for what a player saw ([`Step::rewound`](crate::Step::rewound)), whatever its client claims

@@ -115,3 +115,40 @@ fn who_goes_on_as_before_takes_few_bits() {
     let (read, bits) = sent(&codec, &row, Base::NONE);
     assert_eq!((read, bits), (words, 16 + 2 + 3 * 15 + 3 * 10 + 3));
 }
+
+/// A rotation of twice as many words as it has parts.
+#[derive(State, Clone, Copy, Debug)]
+struct Turret {
+    #[state(rotation, precision = 0.001)]
+    facing: [f64; 4],
+    ammunition: u16,
+}
+
+#[test]
+fn a_rotation_of_f64_is_read_as_it_was_rounded() {
+    let schema = Schema::of::<Turret>();
+    let (codec, words) = (ShownRowCodec::new(&schema, TickRate::default()), schema.component(ComponentId(0)).words());
+    let form = codec.form(ComponentId(0));
+    let rounded = |facing: [f64; 4]| {
+        let (mut row, mut rounded) = (vec![0; words], vec![0; form.words()]);
+        assert!(Turret { facing, ammunition: 7 }.write(0, &mut row));
+        form.round(&row, &mut rounded);
+        rounded
+    };
+    let restored = |rounded: &[u32]| {
+        let mut row = vec![0; words];
+        form.restore(rounded, &mut row);
+        row
+    };
+    let before = rounded([0.0, 0.6, 0.0, 0.8]);
+    for facing in [[0.0, 0.0, 0.0, 1.0], [0.5, -0.5, 0.5, 0.5], [0.0, 0.61, 0.0, 0.79], [3.0; 4], [f64::NAN; 4]] {
+        let row = rounded(facing);
+        for base in [Base::NONE, Base { rounded: &before, age_ticks: 3 }] {
+            let mut bytes = Vec::new();
+            codec.write(&mut BitWriter::new(&mut bytes), ComponentId(0), &row, base);
+            let mut read = vec![7; row.len()];
+            codec.read(&mut BitReader::new(&bytes), ComponentId(0), base, &mut read).expect("well-formed");
+            assert_eq!(restored(&read), restored(&row), "{facing:?}");
+        }
+    }
+}

@@ -166,7 +166,7 @@ impl<W: World> Prediction<W> {
         let handed = if settings.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
         let is_canonical = timeline.canonical().contains(&tick);
-        let tolerance = if is_canonical { Tolerance::default() } else { settings.config.tolerance };
+        let tolerance = if is_canonical { Tolerance::none() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
         let found = reconciler.compare(&Comparison { tick, predicted, schema: &settings.rules.schema, tolerance });
         self.asks = self.asks.filter(|asked| !is_canonical || *asked > tick);
