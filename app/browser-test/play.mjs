@@ -394,6 +394,21 @@ describe("a newcomer", () => {
     assert.deepEqual(page.errors, []);
   });
 
+  test("clicks a large key, which is held as long as the mouse is, though it goes to its small place meanwhile", async () => {
+    const page = await newcomer(await startServer());
+    const held = () => page.locator("#keycaps button.on").count();
+    const cap = await page.locator("#keycaps button").first().boundingBox();
+    await page.mouse.move(cap.x + cap.width / 2, cap.y + cap.height / 2);
+    await page.mouse.down();
+    await page.waitForFunction(() => document.getElementById("hint").hidden && document.querySelector("#keycaps button.on"), null, { timeout: 1_000 });
+    await page.waitForTimeout(200);
+    assert.equal(await held(), 1);
+    await page.mouse.up();
+    await page.waitForTimeout(200);
+    assert.equal(await held(), 0);
+    assert.deepEqual(page.errors, []);
+  });
+
   test("makes the own network bad by a slider: the round trip follows, and the cube answers at once all the same", async () => {
     const page = await newcomer(await startServer());
     await trips(page, 0, 60);

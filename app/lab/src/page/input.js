@@ -102,8 +102,9 @@ export class Input {
     button.tabIndex = -1;
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();
-      button.setPointerCapture(event.pointerId);
       this.press(button, bitOf(button));
+      // The first press may move the caps to another place of the page, and what is moved loses its pointer.
+      button.setPointerCapture(event.pointerId);
     });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
       button.addEventListener(name, () => this.release(button));
