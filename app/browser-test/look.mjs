@@ -228,6 +228,25 @@ test("after a change of scene the charts begin where its data begin, grow, are d
   await page.waitForFunction((until_s) => document.getElementById("live").disabled && window.foretell.axis().until_s > until_s, before.until_s);
 });
 
+test("in 3D what was there before the first kept frame is there when it is looked back on", async () => {
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const { Bodies } = await import("/bodies.js");
+    const told = (...rows) => btoa(String.fromCharCode(...new Uint8Array(new Int16Array(rows.flat()).buffer)));
+    // Body 300 is told of once, in the first frame, and body 1 moves in each.
+    const frame = (nth) => ({ lanes: { lanes: [{ name: "lane", bodies: { own: 1, whole: nth === 0, corrected: "", server: "", ghost: "",
+      client: told([1, nth, 0, 0, 0, 0, 0, 0], ...(nth ? [] : [[300, 7, 0, 0, 0, 0, 0, 0]])) } }] } });
+    const [bodies, frames] = [new Bodies(), []];
+    for (let nth = 0; nth < 150; nth += 1) {
+      frames.push(frame(nth));
+      bodies.take(frames.at(-1));
+      if (frames.length > 100) bodies.follow(frames.shift(), frames[0]);
+    }
+    return [0, 3, 40].map((at) => [...bodies.at(frames, at, "lane").client].map(([number, row]) => [number, row[1]]));
+  });
+  assert.deepEqual(seen, [50, 53, 90].map((nth) => [[1, nth], [300, 7]]));
+});
+
 test("what a figure means is read by a tap and by the keyboard", async () => {
   const page = await open(PHONE);
   await page.locator("#now div").nth(2).tap();

@@ -258,7 +258,7 @@ function takeSettings(message) {
 function take(frame) {
   foretell.frames.push(frame);
   if (lanes.take(frame)) askOfLanes();
-  if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
+  if (foretell.frames.length > KEPT_FRAMES) lanes.drop(foretell.frames.shift(), foretell.frames[0]);
   history.add(frame);
   tour.take(frame);
   const found = tour.finds(history.corrections);
