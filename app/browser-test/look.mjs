@@ -247,6 +247,23 @@ test("in 3D what was there before the first kept frame is there when it is looke
   assert.deepEqual(seen, [50, 53, 90].map((nth) => [[1, nth], [300, 7]]));
 });
 
+test("corrections and marks are kept as long as the curves are, and the latest corrections with their numbers for longer", async () => {
+  const page = await open();
+  const kept = await page.evaluate(async () => {
+    const { History } = await import("/history.js");
+    const history = new History();
+    const add = (frame, corrections, marks) => history.add({ frame, time_s: frame / 60, chart: {}, now: {}, corrections, marks });
+    const told = () => [history.total, history.corrections.length, history.correction(history.total - 1)?.nth, history.correction(0)?.nth ?? null, history.marks.length];
+    for (let frame = 0; frame < 36_000; frame += 1) add(frame, ...(frame % 10 ? [[], []] : [[{ nth: frame }], [{ kind: "event", caption: "impulse" }]]));
+    const all = [told()];
+    for (let frame = 36_000; frame < 36_100; frame += 1) add(frame, [], []);
+    all.push(told());
+    for (let frame = 36_100; frame < 72_100; frame += 1) add(frame, [], []);
+    return [...all, told()];
+  });
+  assert.deepEqual(kept, [[3600, 3600, 35_990, 0, 3600], [3600, 3590, 35_990, null, 3590], [3600, 24, 35_990, null, 0]]);
+});
+
 test("what a figure means is read by a tap and by the keyboard", async () => {
   const page = await open(PHONE);
   await page.locator("#now div").nth(2).tap();

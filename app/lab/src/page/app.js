@@ -39,7 +39,7 @@ const KEPT_FRAMES = 1200;
 const $ = (id) => document.getElementById(id);
 
 const history = new History();
-/** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
+/** What the page offers to whoever inspects it: the last 1200 frames, and the corrections and marks that are kept. */
 const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null, axis: () => charts.axis };
 window.foretell = foretell;
 
@@ -261,7 +261,7 @@ function take(frame) {
   if (foretell.frames.length > KEPT_FRAMES) lanes.drop(foretell.frames.shift(), foretell.frames[0]);
   history.add(frame);
   tour.take(frame);
-  const found = tour.finds(history.corrections);
+  const found = tour.finds(history);
   if (found !== null) select(found);
   note.take(frame);
   dirty = true;
@@ -290,27 +290,27 @@ function draw(now) {
   prediction.tell(frame, now);
   status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
   note.show(frame);
-  log.show(history.corrections, foretell.settings.prediction);
-  const total = history.corrections.length;
+  log.show(history, foretell.settings.prediction);
+  const { total } = history;
   $("count").textContent = `${total} ${total === 1 ? "correction" : "corrections"}`;
 }
 
-/** Opens the card of the correction with this index, or none. */
-function select(index) {
-  charts.selected = index;
+/** Opens the card of the correction with this number, or none. */
+function select(number) {
+  charts.selected = number;
   dirty = true;
-  if (index === null) return;
-  const correction = history.corrections[index];
-  card.open(correction, index);
+  if (number === null) return;
+  const correction = history.correction(number);
+  card.open(correction, number);
   const right = charts.rightEdge;
   if (correction.time_s > right || correction.time_s < right - charts.span) charts.lookAt(correction.time_s + charts.span / 2);
 }
 
 function selectBeside(step) {
-  const total = history.corrections.length;
+  const { forgotten, total } = history;
   if (!total) return;
   const from = charts.selected ?? (step < 0 ? total : -1);
-  select(Math.min(Math.max(from + step, 0), total - 1));
+  select(Math.min(Math.max(from + step, forgotten), total - 1));
 }
 
 function pause(paused) {

@@ -164,13 +164,14 @@ export class Tour {
     this.on.happen(event.name);
   }
 
-  /** The index of the newest correction that the step is about, among those of the run, when there is another one; else
-   *  null. */
-  finds(corrections) {
+  /** The number of the newest correction that the step is about, in the `history` of the run, when there is another one;
+   *  else null. */
+  finds(history) {
     const { event } = this.step ?? {};
     if (!event) return null;
-    const found = corrections.findLastIndex(({ own, causes }) => own && causes.includes(event.opens));
-    if (found <= this.found) return null;
+    const index = history.corrections.findLastIndex(({ own, causes }) => own && causes.includes(event.opens));
+    const found = history.forgotten + index;
+    if (index < 0 || found <= this.found) return null;
     this.found = found;
     return found;
   }
