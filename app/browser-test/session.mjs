@@ -274,6 +274,16 @@ test("a link of faults opens with its players, and marks each fault on the time 
   await playedAgain(page, 250);
 });
 
+test("a slider goes back to what is set when its choice is refused", async () => {
+  const page = await open(DESKTOP, `${origin}/#${FAULTS}`);
+  const bots = page.locator("#control-bots");
+  const before = await bots.inputValue();
+  assert.notEqual(before, "7");
+  await bots.fill("7");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("up to the faults"));
+  assert.equal(await bots.inputValue(), before);
+});
+
 test("faults that can't be read are named with the accepted form, and the lab runs without them", async () => {
   const page = await open(DESKTOP, `${origin}/#faults=0:p0:latency:both:40,300:p0:rain&seed=1&players=2&ms=3000`);
   await page.waitForFunction(() => document.getElementById("status").classList.contains("grave"));

@@ -44,6 +44,8 @@ const foretell = { frames: [], corrections: history.corrections, marks: history.
 window.foretell = foretell;
 
 let dirty = true;
+/** What is set, as the controls show it. */
+let chosen = null;
 
 const address = new Address();
 const note = new Note($("note"));
@@ -125,14 +127,15 @@ const connection = new Connection({
     if (message.restarted) clear();
     takeSettings(message);
   },
-  frames: ({ frames, chosen }) => {
+  frames: ({ frames, chosen: turned }) => {
     // A run that is replayed turns its controls by itself.
-    if (chosen) takeSettings(chosen);
+    if (turned) takeSettings(turned);
     frames.forEach(take);
   },
   link: giveLink,
   error: ({ message }) => {
     status.error(message);
+    if (chosen) controls.update(chosen, true);
     if (connection.waiting) startAfresh();
   },
 });
@@ -245,6 +248,7 @@ function ask(name) {
 
 /** Keeps the URL current; an opened link stays in it until something is changed, so that a reload plays it again. */
 function takeSettings(message) {
+  chosen = { settings: message.settings, preset: message.preset };
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
   controls.update(message);
