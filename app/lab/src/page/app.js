@@ -80,7 +80,11 @@ const tour = new Tour({
       pause(false);
       begin(null, settings);
     },
-    settings: () => foretell.settings,
+    beginning: () => address.settings,
+    resume: (beginning) => {
+      pause(false);
+      resume(beginning);
+    },
     happen,
     left: () => address.writeSettings(),
   },
@@ -169,6 +173,12 @@ function follow(wanted) {
 function begin(seed, settings, faults = false) {
   address.opened = false;
   connection.start(seed, settings, null, faults);
+}
+
+/** Begins a run as one did: with its seed, settings and faults. */
+function resume(beginning) {
+  address.opened = false;
+  connection.start(null, null, beginning || null);
 }
 
 /** The opened link was refused: a plain run is better than an empty page. */
