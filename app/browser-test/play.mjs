@@ -515,6 +515,27 @@ describe("a newcomer", () => {
     assert.match(await page.locator("#reason").textContent(), /^(Your cube|The ball) was off by .*: (own|other|resync|derived).*\.$/);
   });
 
+  test("reads why by a tap, for as long as the mark is seen", async () => {
+    const page = await newcomer(await startServer(), { options: PHONE });
+    await page.evaluate(async () => {
+      // The one mark of the room, which stands where the finger comes down until it is taken away.
+      const { Marks } = await import("/marks.js");
+      let there = { number: 1, own: true, metres: 0.5, why: "own input late or substituted" };
+      Marks.prototype.reason = () => (there ? { mark: there, text: "why", at: [100, 200] } : null);
+      Marks.prototype.has = (mark) => mark === there;
+      window.fade = () => { there = null; };
+    });
+    const room = await page.locator("#room").boundingBox();
+    const finger = await page.context().newCDPSession(page);
+    const touch = (type, ...touchPoints) => finger.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await touch("touchStart", { x: room.x + 100, y: room.y + 200 });
+    await touch("touchEnd");
+    await page.waitForTimeout(300);
+    assert(await page.locator("#reason").isVisible(), "after the finger is lifted");
+    await page.evaluate(() => window.fade());
+    await page.waitForSelector("#reason", { state: "hidden", timeout: 1_000 });
+  });
+
   test("finds names that lie on no others, and a list cut with a count, where many are there", async () => {
     const server = await startServer({ flags: ["--insecure"], settings: ["limits.per_address_max=100"] });
     const [url] = server.log.match(/https:\/\/127\.0\.0\.1:\d+\/#[0-9a-f.]{129}/);
