@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PHONE, PICTURED, SHOTS } from "./common.mjs";
-import { DESKTOP, frames, newestFrame, noteDrawn, open, openingMs, overlap, SCENES, seenOf, takeOver, turnTo, turnToLanes, turnToPhysics, turnToRemote, turnToStyles, until } from "./lab.mjs";
+import { DESKTOP, frames, inkOf, newestFrame, noteDrawn, open, openingMs, overlap, SCENES, seenOf, takeOver, turnTo, turnToLanes, turnToPhysics, turnToRemote, turnToStyles, until } from "./lab.mjs";
 
 for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
   describe(name, () => {
@@ -262,6 +262,19 @@ test("corrections and marks are kept as long as the curves are, and the latest c
     return [...all, told()];
   });
   assert.deepEqual(kept, [[3600, 3600, 35_990, 0, 3600], [3600, 3590, 35_990, null, 3590], [3600, 24, 35_990, null, 0]]);
+});
+
+test("a paused picture is drawn again when it gets another size", async () => {
+  const page = await open();
+  await page.keyboard.press("p");
+  await page.mouse.move(5, 5);
+  await page.waitForTimeout(300);
+  const before = await page.locator("#arena").boundingBox();
+  await page.evaluate(() => { document.getElementById("headline").style.minHeight = "200px"; });
+  await page.waitForTimeout(300);
+  const { height } = await page.locator("#arena").boundingBox();
+  assert(height < before.height - 20, `${height} px of ${before.height} px`);
+  assert((await inkOf(page, "#arena")).ink > 1000);
 });
 
 test("what a figure means is read by a tap and by the keyboard", async () => {

@@ -27,7 +27,7 @@ import { Shortcuts } from "./shortcuts.js";
 import { Scripts } from "./scripts.js";
 import { Status } from "./status.js";
 import { Tabs } from "./tabs.js";
-import { onTheme } from "./theme.js";
+import { onCleared, onTheme } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 import { Tour } from "./tour.js";
 
@@ -367,6 +367,7 @@ function beginPage() {
   }
   address.listen(follow);
   new ResizeObserver(() => { dirty = true; }).observe(document.body);
+  onCleared(() => { dirty = true; });
   onTheme(() => {
     dirty = true;
     lanes.paintSamples();
