@@ -44,6 +44,15 @@ test("keys are let go when the window loses its focus", async () => {
   await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0, null, { timeout: 1000 });
 });
 
+test("keys are let go with the command key, under which macOS tells of none that is", async () => {
+  const page = await open();
+  await page.keyboard.down("KeyA");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 4);
+  await page.keyboard.down("Meta");
+  await page.keyboard.up("Meta");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0, null, { timeout: 5_000 });
+});
+
 test("an impulse costs exactly one correction, and it says why", async () => {
   const page = await open();
   await takeOver(page);

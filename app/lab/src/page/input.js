@@ -40,7 +40,11 @@ export class Input {
     this.stickHeld = false;
     Object.assign(this, { caps, stick, jump, knob });
     addEventListener("keydown", (event) => this.keyDown(event));
-    addEventListener("keyup", (event) => this.release(event.code));
+    addEventListener("keyup", (event) => {
+      this.release(event.code);
+      // On macOS a key that is let go while this one is down tells of it by no event.
+      if (event.key === "Meta") this.held.clear();
+    });
     addEventListener("blur", () => this.held.clear());
     document.addEventListener("visibilitychange", () => document.hidden && this.held.clear());
     const buttons = [caps, second].filter(Boolean).flatMap((caps) => [...caps.querySelectorAll("button")]).concat(jump);
