@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PHONE, PICTURED, SHOTS } from "./common.mjs";
-import { DESKTOP, frames, newestFrame, noteDrawn, open, openingMs, overlap, SCENES, seenOf, takeOver, turnTo, turnToLanes, turnToPhysics, turnToRemote, turnToStyles, until } from "./lab.mjs";
+import { DESKTOP, frames, inkOf, newestFrame, noteDrawn, open, openingMs, overlap, SCENES, seenOf, takeOver, turnTo, turnToLanes, turnToPhysics, turnToRemote, turnToStyles, until } from "./lab.mjs";
 
 for (const [name, options] of [["desktop", DESKTOP], ["phone", PHONE]]) {
   describe(name, () => {
@@ -226,6 +226,55 @@ test("after a change of scene the charts begin where its data begin, grow, are d
   assert(back.from_s < before.from_s - 0.2, JSON.stringify({ before, back }));
   await page.locator("#live:enabled").click();
   await page.waitForFunction((until_s) => document.getElementById("live").disabled && window.foretell.axis().until_s > until_s, before.until_s);
+});
+
+test("in 3D what was there before the first kept frame is there when it is looked back on", async () => {
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const { Bodies } = await import("/bodies.js");
+    const told = (...rows) => btoa(String.fromCharCode(...new Uint8Array(new Int16Array(rows.flat()).buffer)));
+    // Body 300 is told of once, in the first frame, and body 1 moves in each.
+    const frame = (nth) => ({ lanes: { lanes: [{ name: "lane", bodies: { own: 1, whole: nth === 0, corrected: "", server: "", ghost: "",
+      client: told([1, nth, 0, 0, 0, 0, 0, 0], ...(nth ? [] : [[300, 7, 0, 0, 0, 0, 0, 0]])) } }] } });
+    const [bodies, frames] = [new Bodies(), []];
+    for (let nth = 0; nth < 150; nth += 1) {
+      frames.push(frame(nth));
+      bodies.take(frames.at(-1));
+      if (frames.length > 100) bodies.follow(frames.shift(), frames[0]);
+    }
+    return [0, 3, 40].map((at) => [...bodies.at(frames, at, "lane").client].map(([number, row]) => [number, row[1]]));
+  });
+  assert.deepEqual(seen, [50, 53, 90].map((nth) => [[1, nth], [300, 7]]));
+});
+
+test("corrections and marks are kept as long as the curves are, and the latest corrections with their numbers for longer", async () => {
+  const page = await open();
+  const kept = await page.evaluate(async () => {
+    const { History } = await import("/history.js");
+    const history = new History();
+    const add = (frame, corrections, marks) => history.add({ frame, time_s: frame / 60, chart: {}, now: {}, corrections, marks });
+    const told = () => [history.total, history.corrections.length, history.correction(history.total - 1)?.nth, history.correction(0)?.nth ?? null, history.marks.length];
+    for (let frame = 0; frame < 36_000; frame += 1) add(frame, ...(frame % 10 ? [[], []] : [[{ nth: frame }], [{ kind: "event", caption: "impulse" }]]));
+    const all = [told()];
+    for (let frame = 36_000; frame < 36_100; frame += 1) add(frame, [], []);
+    all.push(told());
+    for (let frame = 36_100; frame < 72_100; frame += 1) add(frame, [], []);
+    return [...all, told()];
+  });
+  assert.deepEqual(kept, [[3600, 3600, 35_990, 0, 3600], [3600, 3590, 35_990, null, 3590], [3600, 24, 35_990, null, 0]]);
+});
+
+test("a paused picture is drawn again when it gets another size", async () => {
+  const page = await open();
+  await page.keyboard.press("p");
+  await page.mouse.move(5, 5);
+  await page.waitForTimeout(300);
+  const before = await page.locator("#arena").boundingBox();
+  await page.evaluate(() => { document.getElementById("headline").style.minHeight = "200px"; });
+  await page.waitForTimeout(300);
+  const { height } = await page.locator("#arena").boundingBox();
+  assert(height < before.height - 20, `${height} px of ${before.height} px`);
+  assert((await inkOf(page, "#arena")).ink > 1000);
 });
 
 test("what a figure means is read by a tap and by the keyboard", async () => {

@@ -394,6 +394,21 @@ describe("a newcomer", () => {
     assert.deepEqual(page.errors, []);
   });
 
+  test("clicks a large key, which is held as long as the mouse is, though it goes to its small place meanwhile", async () => {
+    const page = await newcomer(await startServer());
+    const held = () => page.locator("#keycaps button.on").count();
+    const cap = await page.locator("#keycaps button").first().boundingBox();
+    await page.mouse.move(cap.x + cap.width / 2, cap.y + cap.height / 2);
+    await page.mouse.down();
+    await page.waitForFunction(() => document.getElementById("hint").hidden && document.querySelector("#keycaps button.on"), null, { timeout: 1_000 });
+    await page.waitForTimeout(200);
+    assert.equal(await held(), 1);
+    await page.mouse.up();
+    await page.waitForTimeout(200);
+    assert.equal(await held(), 0);
+    assert.deepEqual(page.errors, []);
+  });
+
   test("makes the own network bad by a slider: the round trip follows, and the cube answers at once all the same", async () => {
     const page = await newcomer(await startServer());
     await trips(page, 0, 60);
@@ -498,6 +513,27 @@ describe("a newcomer", () => {
     await page.mouse.move(room.x + place[0], room.y + place[1]);
     await page.waitForSelector("#reason:not([hidden])", { timeout: 1_000 });
     assert.match(await page.locator("#reason").textContent(), /^(Your cube|The ball) was off by .*: (own|other|resync|derived).*\.$/);
+  });
+
+  test("reads why by a tap, for as long as the mark is seen", async () => {
+    const page = await newcomer(await startServer(), { options: PHONE });
+    await page.evaluate(async () => {
+      // The one mark of the room, which stands where the finger comes down until it is taken away.
+      const { Marks } = await import("/marks.js");
+      let there = { number: 1, own: true, metres: 0.5, why: "own input late or substituted" };
+      Marks.prototype.reason = () => (there ? { mark: there, text: "why", at: [100, 200] } : null);
+      Marks.prototype.has = (mark) => mark === there;
+      window.fade = () => { there = null; };
+    });
+    const room = await page.locator("#room").boundingBox();
+    const finger = await page.context().newCDPSession(page);
+    const touch = (type, ...touchPoints) => finger.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await touch("touchStart", { x: room.x + 100, y: room.y + 200 });
+    await touch("touchEnd");
+    await page.waitForTimeout(300);
+    assert(await page.locator("#reason").isVisible(), "after the finger is lifted");
+    await page.evaluate(() => window.fade());
+    await page.waitForSelector("#reason", { state: "hidden", timeout: 1_000 });
   });
 
   test("finds names that lie on no others, and a list cut with a count, where many are there", async () => {

@@ -44,6 +44,15 @@ test("keys are let go when the window loses its focus", async () => {
   await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0, null, { timeout: 1000 });
 });
 
+test("keys are let go with the command key, under which macOS tells of none that is", async () => {
+  const page = await open();
+  await page.keyboard.down("KeyA");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 4);
+  await page.keyboard.down("Meta");
+  await page.keyboard.up("Meta");
+  await page.waitForFunction(() => window.foretell.frames.at(-1).keys === 0, null, { timeout: 5_000 });
+});
+
 test("an impulse costs exactly one correction, and it says why", async () => {
   const page = await open();
   await takeOver(page);
@@ -272,6 +281,16 @@ test("a link of faults opens with its players, and marks each fault on the time 
   assert.deepEqual(["you (p0): latency 40 ms", "p1: latency 90 ms", "p1: loss up 100 %", "p1: loss ends", "server: pushes your cube"].map(at), [0, 0, 2.5, 4, 4.2]);
   await page.screenshot({ path: `${SHOTS}desktop-faults.png` });
   await playedAgain(page, 250);
+});
+
+test("a slider goes back to what is set when its choice is refused", async () => {
+  const page = await open(DESKTOP, `${origin}/#${FAULTS}`);
+  const bots = page.locator("#control-bots");
+  const before = await bots.inputValue();
+  assert.notEqual(before, "7");
+  await bots.fill("7");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("up to the faults"));
+  assert.equal(await bots.inputValue(), before);
 });
 
 test("faults that can't be read are named with the accepted form, and the lab runs without them", async () => {

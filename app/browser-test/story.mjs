@@ -94,6 +94,22 @@ test("a tour of six steps shows what each is about, stands in the address, and i
   assert.deepEqual(await settings(again), left);
 });
 
+test("the tour is left for the seed and the faults of before", async () => {
+  const link = "faults=0:p0:latency:both:40&seed=42&players=3&ms=6000";
+  const page = await open(DESKTOP, `${origin}/#${link}`);
+  const seed = () => page.evaluate(() => window.foretell.seed);
+  const three = () => page.waitForFunction(() => others(window.foretell.frames.at(-1)).length === 2);
+  await three();
+  assert.equal(await seed(), 42);
+  await page.locator("#tour button").nth(1).click();
+  await page.waitForFunction(() => window.foretell.settings.scene === "prediction" && window.foretell.frames.length > 0);
+  assert.notEqual(await seed(), 42);
+  await page.locator("#told").getByRole("button", { name: /^leave/i }).click();
+  await page.waitForFunction(() => window.foretell.seed === 42 && window.foretell.settings.scene === "remote");
+  await three();
+  await page.waitForFunction(() => window.foretell.marks.some(({ caption }) => caption === "you (p0): latency 40 ms"));
+});
+
 test("the tour is taken by the keyboard alone", async () => {
   const page = await open();
   while (!(await page.evaluate(() => document.activeElement.matches("#told .go")))) await page.keyboard.press("Tab");

@@ -32,12 +32,17 @@ export class Marks {
     return this.all.map((mark) => ({ ...mark, left: Math.max(0, 1 - (now - mark.at) / SEEN_MS) }));
   }
 
-  /** The sentence of the nearest mark to a point of the picture, by where `place` says that it is drawn; or none. */
+  /** The nearest mark to a point of the picture, by where `place` says that it is drawn, with its sentence; or none. */
   reason([x, y], place) {
     const near = this.all.map((mark) => ({ mark, at: place(mark) }));
     const far = ({ at }) => Math.hypot(at[0] - x, at[1] - y);
     const nearest = near.reduce((best, next) => (best && far(best) <= far(next) ? best : next), null);
-    return nearest && far(nearest) <= NEAR_PX ? { text: sentence(nearest.mark), at: nearest.at } : null;
+    return nearest && far(nearest) <= NEAR_PX ? { mark: nearest.mark, text: sentence(nearest.mark), at: nearest.at } : null;
+  }
+
+  /** Whether a mark is still seen. */
+  has(mark) {
+    return this.all.includes(mark);
   }
 }
 

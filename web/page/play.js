@@ -43,6 +43,8 @@ let played = null;
 /** The invitation by which this page plays. */
 let invited = null;
 let told = { at: 0, bytes: null };
+/** The mark whose reason is shown, or none. */
+let explained = null;
 
 async function ask(path, options) {
   const answer = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS), ...options });
@@ -190,6 +192,7 @@ function frame(now) {
   const corrections = corrected();
   for (const { why } of corrections) shown.reasons[why] = (shown.reasons[why] ?? 0) + 1;
   marks.add(corrections, now);
+  if (explained && !marks.has(explained)) hideReason();
   [shown.confirmed, shown.marks, shown.taken] = [confirmed(), marks.seen(now), [roster.box]];
   const state = game.state();
   played.picture.draw(shown.cubes, !["joining", "playing", "trouble"].includes(state), shown);
@@ -226,15 +229,22 @@ function explain(event) {
   const box = $("room").getBoundingClientRect();
   const place = (mark) => played.picture.placeOf?.(mark) ?? [NaN, NaN];
   const found = played && marks.reason([event.clientX - box.left, event.clientY - box.top], place);
-  $("reason").hidden = !found;
-  if (!found) return;
+  if (!found) return hideReason();
+  explained = found.mark;
+  $("reason").hidden = false;
   $("reason").textContent = found.text;
   $("reason").style.setProperty("--x", `${found.at[0]}px`);
   $("reason").style.setProperty("--y", `${found.at[1]}px`);
 }
 
+function hideReason() {
+  explained = null;
+  $("reason").hidden = true;
+}
+
 for (const name of ["pointermove", "pointerdown"]) $("room").addEventListener(name, explain);
-$("room").addEventListener("pointerleave", () => { $("reason").hidden = true; });
+// A finger leaves when it is lifted, and then it is read.
+$("room").addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && hideReason());
 // What was pressed by mouse or finger gives the keys back to the cube.
 addEventListener("pointerup", ({ target }) => target.matches?.("input[type=range]") && target.blur());
 addEventListener("click", ({ detail, target }) => detail > 0 && target.closest?.("button, a, summary, [type=checkbox]") && document.activeElement.blur());

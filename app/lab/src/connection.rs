@@ -197,9 +197,7 @@ impl PageConnection {
             Request::Preset { name } => {
                 let mut settings = *self.run.settings();
                 presets::named(&name)?.apply(&mut settings);
-                for control in CONTROLS {
-                    self.run.set(control.key, settings.code(control.key))?;
-                }
+                self.run.set_all(&settings)?;
                 Answer::Settings { restarted: false, chosen: self.chosen() }
             }
             Request::Event { name } => {

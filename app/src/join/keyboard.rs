@@ -1,17 +1,18 @@
 //! Keys of a terminal as buttons that are held.
 //!
 //! Most terminals tell of presses alone, again and again while a key is held; so a press holds for a moment. Those that know
-//! the keyboard protocol of kitty tell of releases too.
+//! the keyboard protocol of kitty tell of releases too, where they are asked for all keys as escape codes, and do so while
+//! they have the focus.
 
 use anyhow::Result;
 use crossterm::event::{
-    Event, KeyCode, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
-    PushKeyboardEnhancementFlags, poll, read,
+    DisableFocusChange, EnableFocusChange, Event, KeyCode, KeyEventKind, KeyModifiers, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags, poll, read,
 };
 use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, supports_keyboard_enhancement};
 use foretell_arena::Buttons;
-use std::io::stdout;
+use std::io::{self, Write, stdout};
 use std::time::{Duration, Instant};
 
 /// A press holds for so long where nobody tells of the release: from the first repetition of a held key to the next.
@@ -37,7 +38,7 @@ impl Keyboard {
         let tells_releases = supports_keyboard_enhancement().unwrap_or(false);
         let keyboard = Keyboard { held: [None; 5], tells_releases };
         if tells_releases {
-            execute!(stdout(), PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::REPORT_EVENT_TYPES))?;
+            ask_for_releases(&mut stdout())?;
         }
         Ok(keyboard)
     }
@@ -45,15 +46,29 @@ impl Keyboard {
     /// What is held now; `None` when the player wants to leave.
     pub fn read(&mut self, now: Instant) -> Result<Option<Buttons>> {
         while poll(Duration::ZERO)? {
-            let Event::Key(key) = read()? else { continue };
-            let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-            if control_c || matches!(key.code, KeyCode::Esc | KeyCode::Char('q')) {
+            if !self.take(&read()?, now) {
                 return Ok(None);
             }
-            self.note(key.code, key.kind, now);
         }
         let bits = self.held.iter().enumerate().filter(|(_, until)| until.is_some_and(|until| until > now));
         Ok(Some(Buttons::from_bits(bits.fold(0, |bits, (nth, _)| bits | 1 << nth))))
+    }
+
+    /// Takes in an event; whether the player stays.
+    fn take(&mut self, event: &Event, now: Instant) -> bool {
+        match event {
+            Event::Key(key) => {
+                let code = lower(key.code);
+                let control_c = code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                if control_c || matches!(code, KeyCode::Esc | KeyCode::Char('q')) {
+                    return false;
+                }
+                self.note(code, key.kind, now);
+            }
+            Event::FocusLost => self.held = [None; 5],
+            _ => {}
+        }
+        true
     }
 
     fn note(&mut self, code: KeyCode, kind: KeyEventKind, now: Instant) {
@@ -66,9 +81,25 @@ impl Keyboard {
 impl Drop for Keyboard {
     fn drop(&mut self) {
         if self.tells_releases {
-            let _ = execute!(stdout(), PopKeyboardEnhancementFlags);
+            let _ = execute!(stdout(), DisableFocusChange, PopKeyboardEnhancementFlags);
         }
         let _ = disable_raw_mode();
+    }
+}
+
+/// Asks the terminal for the release of each key, and for the loss of the focus, after which no release is told.
+fn ask_for_releases(terminal: &mut impl Write) -> io::Result<()> {
+    let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+        | KeyboardEnhancementFlags::REPORT_EVENT_TYPES
+        | KeyboardEnhancementFlags::REPORT_ALL_KEYS_AS_ESCAPE_CODES;
+    execute!(terminal, PushKeyboardEnhancementFlags(flags), EnableFocusChange)
+}
+
+/// A letter as it is without Shift.
+fn lower(code: KeyCode) -> KeyCode {
+    match code {
+        KeyCode::Char(letter) => KeyCode::Char(letter.to_ascii_lowercase()),
+        code => code,
     }
 }
 
@@ -81,6 +112,7 @@ pub fn walk(since: Duration) -> Buttons {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crossterm::event::KeyEvent;
 
     fn after(keyboard: &mut Keyboard, code: KeyCode, kind: KeyEventKind, later: Duration) -> bool {
         let now = Instant::now();
@@ -100,5 +132,19 @@ mod tests {
         assert!(!after(&mut telling, KeyCode::Down, KeyEventKind::Release, Duration::ZERO));
         // Leaving raw mode is the terminal's business, and there is none.
         std::mem::forget((silent, telling));
+    }
+
+    #[test]
+    fn a_terminal_is_asked_for_the_release_of_each_key_and_what_is_held_is_let_go_with_the_focus() {
+        let mut asked = Vec::new();
+        ask_for_releases(&mut asked).expect("there is room");
+        // Flags 1, 2 and 8 of kitty's protocol, and focus events.
+        assert_eq!(asked, b"\x1b[>11u\x1b[?1004h");
+        let (now, mut keyboard) = (Instant::now(), Keyboard { held: [None; 5], tells_releases: true });
+        let capital = Event::Key(KeyEvent::new(KeyCode::Char('W'), KeyModifiers::SHIFT));
+        assert!(keyboard.take(&capital, now) && keyboard.held[0].is_some());
+        assert!(keyboard.take(&Event::FocusLost, now));
+        assert_eq!(keyboard.held, [None; 5]);
+        std::mem::forget(keyboard);
     }
 }

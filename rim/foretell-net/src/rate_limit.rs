@@ -1,7 +1,8 @@
 //! Our own rate limit: the congestion window is fixed, and this is what limits it.
 //!
-//! With nothing acknowledged for a second nothing is sent but the keep-alives of the protocol below; while more than a
-//! fifth of all packets is lost the rate halves each second, and grows again by an eighth of the full one when it is not.
+//! With nothing acknowledged for a second nothing is sent but the keep-alives of the protocol below, and by a client four
+//! datagrams a second that ask whether it is heard; while more than a fifth of all packets is lost the rate halves each
+//! second, and grows again by an eighth of the full one when it is not.
 
 use crate::transport::PathFacts;
 use foretell::Instant;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 /// With nothing acknowledged for so long, what is sent is thrown after a path that is gone.
 const SILENCE: Duration = Duration::from_secs(1);
+/// A client that is silent asks so often whether it is heard.
+const ASKING: Duration = Duration::from_millis(250);
 /// How often the losses are looked at.
 const WINDOW: Duration = Duration::from_secs(1);
 /// Fewer packets say nothing of the path.
@@ -29,6 +32,8 @@ pub struct RateLimit {
     acks: u64,
     /// When something was first sent since the last of them.
     waiting_since: Option<Instant>,
+    /// When a client has last asked in silence whether it is heard.
+    asked: Option<Instant>,
     /// When the losses were last looked at, and how many were sent and lost by then.
     looked: (Instant, u64, u64),
 }
@@ -37,8 +42,16 @@ impl RateLimit {
     /// One that lets `bytes_per_second` pass at most, and eight datagrams of the largest size at once.
     pub fn new(bytes_per_second: u64, now: Instant) -> RateLimit {
         let full = bytes_per_second.max(1);
-        let mut rate_limit =
-            RateLimit { full, rate: full, budget: 0, filled: now, acks: 0, waiting_since: None, looked: (now, 0, 0) };
+        let mut rate_limit = RateLimit {
+            full,
+            rate: full,
+            budget: 0,
+            filled: now,
+            acks: 0,
+            waiting_since: None,
+            asked: None,
+            looked: (now, 0, 0),
+        };
         rate_limit.budget = rate_limit.burst();
         rate_limit
     }
@@ -78,6 +91,16 @@ impl RateLimit {
     /// Whether what was sent a second ago is not acknowledged, nor anything since.
     pub fn is_silent(&self, now: Instant) -> bool {
         self.waiting_since.is_some_and(|since| now.since(since) >= SILENCE)
+    }
+
+    /// Whether a client may ask at `now`, by a datagram, whether it is heard; if so it counts as asked. Where nothing but what
+    /// comes stands for acknowledgements, a server that answers alone would be silent for ever.
+    pub(crate) fn may_ask(&mut self, now: Instant) -> bool {
+        let may = self.is_silent(now) && self.asked.is_none_or(|asked| now.since(asked) >= ASKING);
+        if may {
+            self.asked = Some(now);
+        }
+        may
     }
 
     /// Bytes per second that pass now.
@@ -133,6 +156,20 @@ mod tests {
         assert_eq!(rate_limit.rate(), FULL / 64, "a floor, so that the end of the losses is seen");
         pour(&mut rate_limit, 25_000, 10, &mut path, 15);
         assert_eq!(rate_limit.rate(), FULL);
+    }
+
+    #[test]
+    fn a_client_asks_four_times_a_second_whether_it_is_heard_while_nothing_else_passes() {
+        let (mut rate_limit, mut path) = (RateLimit::new(FULL, at(0)), PathFacts::default());
+        let asked = |rate_limit: &mut RateLimit, from: u64| {
+            let moments = (from..from + 1000).step_by(10);
+            moments.filter(|millis| !rate_limit.allows(at(*millis), 100) && rate_limit.may_ask(at(*millis))).count()
+        };
+        assert_eq!(asked(&mut rate_limit, 0), 0);
+        assert_eq!(asked(&mut rate_limit, 1000), 4);
+        path.acks += 1;
+        rate_limit.note(at(2000), &path);
+        assert_eq!(asked(&mut rate_limit, 2000), 0);
     }
 
     #[test]

@@ -27,7 +27,7 @@ import { Shortcuts } from "./shortcuts.js";
 import { Scripts } from "./scripts.js";
 import { Status } from "./status.js";
 import { Tabs } from "./tabs.js";
-import { onTheme } from "./theme.js";
+import { onCleared, onTheme } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 import { Tour } from "./tour.js";
 
@@ -39,11 +39,13 @@ const KEPT_FRAMES = 1200;
 const $ = (id) => document.getElementById(id);
 
 const history = new History();
-/** What the page offers to whoever inspects it: the last 1200 frames, all corrections since the start. */
+/** What the page offers to whoever inspects it: the last 1200 frames, and the corrections and marks that are kept. */
 const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null, axis: () => charts.axis };
 window.foretell = foretell;
 
 let dirty = true;
+/** What is set, as the controls show it. */
+let chosen = null;
 
 const address = new Address();
 const note = new Note($("note"));
@@ -78,7 +80,11 @@ const tour = new Tour({
       pause(false);
       begin(null, settings);
     },
-    settings: () => foretell.settings,
+    beginning: () => address.settings,
+    resume: (beginning) => {
+      pause(false);
+      resume(beginning);
+    },
     happen,
     left: () => address.writeSettings(),
   },
@@ -125,14 +131,15 @@ const connection = new Connection({
     if (message.restarted) clear();
     takeSettings(message);
   },
-  frames: ({ frames, chosen }) => {
+  frames: ({ frames, chosen: turned }) => {
     // A run that is replayed turns its controls by itself.
-    if (chosen) takeSettings(chosen);
+    if (turned) takeSettings(turned);
     frames.forEach(take);
   },
   link: giveLink,
   error: ({ message }) => {
     status.error(message);
+    if (chosen) controls.update(chosen, true);
     if (connection.waiting) startAfresh();
   },
 });
@@ -166,6 +173,12 @@ function follow(wanted) {
 function begin(seed, settings, faults = false) {
   address.opened = false;
   connection.start(seed, settings, null, faults);
+}
+
+/** Begins a run as one did: with its seed, settings and faults. */
+function resume(beginning) {
+  address.opened = false;
+  connection.start(null, null, beginning || null);
 }
 
 /** The opened link was refused: a plain run is better than an empty page. */
@@ -245,6 +258,7 @@ function ask(name) {
 
 /** Keeps the URL current; an opened link stays in it until something is changed, so that a reload plays it again. */
 function takeSettings(message) {
+  chosen = { settings: message.settings, preset: message.preset };
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
   controls.update(message);
@@ -258,10 +272,10 @@ function takeSettings(message) {
 function take(frame) {
   foretell.frames.push(frame);
   if (lanes.take(frame)) askOfLanes();
-  if (foretell.frames.length > KEPT_FRAMES) foretell.frames.splice(0, foretell.frames.length - KEPT_FRAMES);
+  if (foretell.frames.length > KEPT_FRAMES) lanes.drop(foretell.frames.shift(), foretell.frames[0]);
   history.add(frame);
   tour.take(frame);
-  const found = tour.finds(history.corrections);
+  const found = tour.finds(history);
   if (found !== null) select(found);
   note.take(frame);
   dirty = true;
@@ -290,27 +304,27 @@ function draw(now) {
   prediction.tell(frame, now);
   status.frame(frame, { paused: loop.paused, looking: looking !== null && at < frames.length - 1 });
   note.show(frame);
-  log.show(history.corrections, foretell.settings.prediction);
-  const total = history.corrections.length;
+  log.show(history, foretell.settings.prediction);
+  const { total } = history;
   $("count").textContent = `${total} ${total === 1 ? "correction" : "corrections"}`;
 }
 
-/** Opens the card of the correction with this index, or none. */
-function select(index) {
-  charts.selected = index;
+/** Opens the card of the correction with this number, or none. */
+function select(number) {
+  charts.selected = number;
   dirty = true;
-  if (index === null) return;
-  const correction = history.corrections[index];
-  card.open(correction, index);
+  if (number === null) return;
+  const correction = history.correction(number);
+  card.open(correction, number);
   const right = charts.rightEdge;
   if (correction.time_s > right || correction.time_s < right - charts.span) charts.lookAt(correction.time_s + charts.span / 2);
 }
 
 function selectBeside(step) {
-  const total = history.corrections.length;
+  const { forgotten, total } = history;
   if (!total) return;
   const from = charts.selected ?? (step < 0 ? total : -1);
-  select(Math.min(Math.max(from + step, 0), total - 1));
+  select(Math.min(Math.max(from + step, forgotten), total - 1));
 }
 
 function pause(paused) {
@@ -353,6 +367,7 @@ function beginPage() {
   }
   address.listen(follow);
   new ResizeObserver(() => { dirty = true; }).observe(document.body);
+  onCleared(() => { dirty = true; });
   onTheme(() => {
     dirty = true;
     lanes.paintSamples();

@@ -80,7 +80,7 @@ export const BENCHES = {
     picture: "the owner without ticks, on its own screen, and on another player's screen",
     figure_px: 190,
     figures: {
-      "mean step": [null, "the distance from one capture to the next while the velocity is the same; as all figures, of the last 2 s of motion"],
+      "mean step": [null, "the distance from one capture to the next while the velocity is the same; as all figures, of the last 120 values in motion: of steps there is one a tick, of the rest one a frame of the owner's"],
       "uneven by": ["less", "how far a step from capture to capture was from an even one, at most"],
       "own view off": ["less", "how far the owner's own screen was from where the keys have put it, at most"],
       "input delay": ["less", "how long ago the owner was where its own screen shows it, on average"],

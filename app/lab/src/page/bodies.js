@@ -60,6 +60,16 @@ export class Bodies {
     this.count += 1;
   }
 
+  /** `next` becomes the first frame that is kept: it takes over all of `first` that still holds. */
+  follow(first, next) {
+    for (const { name, bodies } of next.lanes?.lanes ?? []) {
+      const key = first.lanes?.lanes.find((lane) => lane.name === name)?.bodies?.key;
+      if (!key || !bodies || bodies.key) continue;
+      apply(key, bodies);
+      bodies.key = key;
+    }
+  }
+
   /** The bodies of a lane in `frames[at]`: a map by number for each list. */
   at(frames, at, name) {
     if (at === frames.length - 1) return this.newest.get(name) ?? empty();

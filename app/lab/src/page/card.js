@@ -33,7 +33,7 @@ export class Card {
     this.opened = null;
   }
 
-  open(correction, index) {
+  open(correction, number) {
     this.opened = correction;
     const close = element("button", "close", "×");
     close.type = "button";
@@ -41,7 +41,7 @@ export class Card {
     close.addEventListener("click", () => this.close());
     const causes = element("ul", "causes", ...causeKinds(correction).map((kind) => element("li", "", causeIcon(kind), kind.name)));
     this.root.replaceChildren(
-      element("header", "", element("h2", "", `Correction ${index + 1}`), close),
+      element("header", "", element("h2", "", `Correction ${number + 1}`), close),
       causes,
       element("p", "sentence", asSentence(correction.sentence)),
       this.table(correction),

@@ -17,7 +17,7 @@ const LANE = EVENTS_LANE + 18;
 const AXIS = 21;
 
 export class Charts {
-  /** `on` holds open(index of a correction) and moved() (the looked-at time changed). */
+  /** `on` holds open(number of a correction) and moved() (the looked-at time changed). */
   constructor(canvas, history, on) {
     Object.assign(this, { canvas, history, on });
     this.context = canvas.getContext("2d");
@@ -141,13 +141,13 @@ export class Charts {
     return time > this.history.newestTime || time < this.history.oldestTime ? null : time;
   }
 
-  /** The index of the correction nearest to `x` within `reach` pixels, or null. */
+  /** The number of the correction nearest to `x` within `reach` pixels, or null. */
   markAt(x, reach) {
     if (this.rows[0]?.lanes) return null;
     let [best, nearest] = [null, reach];
     this.history.corrections.forEach(({ time_s }, index) => {
       const distance = Math.abs(this.x(time_s) - x);
-      if (distance <= nearest) [best, nearest] = [index, distance];
+      if (distance <= nearest) [best, nearest] = [this.history.forgotten + index, distance];
     });
     return best;
   }
@@ -203,7 +203,7 @@ export class Charts {
     // Those of the session say nothing of lanes.
     if (this.rows[0]?.lanes) return;
     const { left, right } = this.layout;
-    const chosen = this.history.corrections[this.selected];
+    const chosen = this.selected === null ? null : this.history.correction(this.selected);
     for (const correction of this.history.corrections) {
       const x = this.x(correction.time_s);
       if (correction !== chosen && x >= left - 1 && x <= right + 1) paint(x, causeKinds(correction)[0], false);

@@ -40,8 +40,9 @@ export class Controls {
     }
   }
 
-  update({ settings, preset }) {
-    for (const [key, row] of this.rows) if (key in settings) row.show(settings[key]);
+  /** Shows what is set; over what was chosen meanwhile if that was `refused`. */
+  update({ settings, preset }, refused = false) {
+    for (const [key, row] of this.rows) if (key in settings) row.show(settings[key], refused);
     this.turnTo(settings.scene);
     this.preset.value = preset ?? "";
     this.describePreset();
@@ -178,8 +179,9 @@ function slider({ min, max, step, unit }, set) {
     write(input.value);
     set(chosen.number);
   });
-  const show = (number) => {
-    if (dragged || (chosen && chosen.number !== number && performance.now() - chosen.at < ANSWERED_MS)) return;
+  const show = (number, refused) => {
+    const isAwaited = dragged || (chosen && chosen.number !== number && performance.now() - chosen.at < ANSWERED_MS);
+    if (isAwaited && !refused) return;
     chosen = null;
     input.value = number;
     write(number);

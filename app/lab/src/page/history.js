@@ -1,10 +1,12 @@
-// What the charts and the card look back on, since the start: one column of numbers for each curve, the corrections, and
-// what was done to the run.
+// What the charts and the card look back on: one column of numbers for each curve, the corrections, and what was done to the
+// run.
 
 import { CURVES } from "./questions.js";
 
 /** Ten minutes of frames; older ones are overwritten. */
 const CAPACITY = 36_000;
+/** So many corrections are kept however old they are. */
+export const LATEST = 24;
 /** A control that is dragged is one mark while it changes at least this often. */
 const DRAG_S = 0.6;
 
@@ -28,6 +30,8 @@ export class History {
     this.count = 0;
     /** Oldest first, each with the `frame` and `time_s` in which it happened. */
     this.corrections = [];
+    /** How many corrections there were before these. */
+    this.forgotten = 0;
     /** Oldest first, each with the `time_s` of its frame. */
     this.marks = [];
   }
@@ -50,6 +54,27 @@ export class History {
     }
     for (const mark of frame.marks) this.addMark({ ...mark, time_s: frame.time_s, until_s: frame.time_s });
     this.count += 1;
+    this.forget();
+  }
+
+  /** Forgets what happened before the oldest frame, but for the latest corrections. */
+  forget() {
+    const { corrections, marks, oldestTime } = this;
+    while (corrections.length > LATEST && corrections[0].time_s < oldestTime) {
+      corrections.shift();
+      this.forgotten += 1;
+    }
+    while (marks.length && marks[0].until_s < oldestTime) marks.shift();
+  }
+
+  /** How many corrections there were since the start. */
+  get total() {
+    return this.forgotten + this.corrections.length;
+  }
+
+  /** The correction of this number, counted from 0 since the start; undefined once it is forgotten. */
+  correction(number) {
+    return this.corrections[number - this.forgotten];
   }
 
   /** The column of a lane's curve. */

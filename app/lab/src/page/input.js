@@ -40,7 +40,11 @@ export class Input {
     this.stickHeld = false;
     Object.assign(this, { caps, stick, jump, knob });
     addEventListener("keydown", (event) => this.keyDown(event));
-    addEventListener("keyup", (event) => this.release(event.code));
+    addEventListener("keyup", (event) => {
+      this.release(event.code);
+      // On macOS a key that is let go while this one is down tells of it by no event.
+      if (event.key === "Meta") this.held.clear();
+    });
     addEventListener("blur", () => this.held.clear());
     document.addEventListener("visibilitychange", () => document.hidden && this.held.clear());
     const buttons = [caps, second].filter(Boolean).flatMap((caps) => [...caps.querySelectorAll("button")]).concat(jump);
@@ -102,8 +106,9 @@ export class Input {
     button.tabIndex = -1;
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();
-      button.setPointerCapture(event.pointerId);
       this.press(button, bitOf(button));
+      // The first press may move the caps to another place of the page, and what is moved loses its pointer.
+      button.setPointerCapture(event.pointerId);
     });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
       button.addEventListener(name, () => this.release(button));

@@ -90,6 +90,11 @@ export class Lanes {
     this.bodies.clear();
   }
 
+  /** The first frame is dropped, and `next` is the first one then. */
+  drop(first, next) {
+    this.bodies.follow(first, next);
+  }
+
   /** Takes over which lanes and questions a frame has; whether they are others than before. */
   take(frame) {
     const { lanes, questions } = frame;

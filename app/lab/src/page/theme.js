@@ -8,6 +8,7 @@ const NAMES = [
 
 export const colours = {};
 const listeners = [];
+const clearedListeners = [];
 
 function read() {
   const style = getComputedStyle(document.documentElement);
@@ -20,6 +21,11 @@ export function onTheme(listener) {
   listeners.push(listener);
 }
 
+/** Calls `listener` after a canvas got another size, by which it became empty. */
+export function onCleared(listener) {
+  clearedListeners.push(listener);
+}
+
 /** Sizes the canvas to its box at the screen's own resolution; its context then draws in CSS pixels. */
 export function fitCanvas(canvas) {
   const ratio = Math.min(window.devicePixelRatio || 1, 3);
@@ -28,6 +34,7 @@ export function fitCanvas(canvas) {
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
+    for (const listener of clearedListeners) listener();
   }
   canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
   return { width, height };

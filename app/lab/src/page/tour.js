@@ -83,8 +83,8 @@ function hidden(frame) {
 }
 
 export class Tour {
-  /** `told` is where its words stand and `bar` where its numbers do; `on` holds start(settings), settings(), happen(event) and
-   *  left(). */
+  /** `told` is where its words stand and `bar` where its numbers do; `on` holds start(settings), beginning(), which is how the run
+   *  began, resume(beginning), happen(event) and left(). */
   constructor({ told, bar, on }) {
     Object.assign(this, { told, bar, on, step: null, nth: null, before: null, switched: true, outlined: null });
     this.numbers = STEPS.map(({ title }, i) => act(element("button", "", String(i + 1)), title, () => this.open(i + 1)));
@@ -104,7 +104,7 @@ export class Tour {
   }
 
   open(nth) {
-    this.before ??= this.on.settings();
+    this.before ??= this.on.beginning();
     Object.assign(this, { nth, step: STEPS[nth - 1], due_s: null, found: -1 });
     this.say();
     this.on.start(this.step.settings);
@@ -114,7 +114,7 @@ export class Tour {
   end() {
     const { before } = this;
     this.leave();
-    this.on.start(before);
+    this.on.resume(before);
   }
 
   /** Leaves it as it is, unless `key` is a control that belongs to the step. */
@@ -164,13 +164,14 @@ export class Tour {
     this.on.happen(event.name);
   }
 
-  /** The index of the newest correction that the step is about, among those of the run, when there is another one; else
-   *  null. */
-  finds(corrections) {
+  /** The number of the newest correction that the step is about, in the `history` of the run, when there is another one;
+   *  else null. */
+  finds(history) {
     const { event } = this.step ?? {};
     if (!event) return null;
-    const found = corrections.findLastIndex(({ own, causes }) => own && causes.includes(event.opens));
-    if (found <= this.found) return null;
+    const index = history.corrections.findLastIndex(({ own, causes }) => own && causes.includes(event.opens));
+    const found = history.forgotten + index;
+    if (index < 0 || found <= this.found) return null;
     this.found = found;
     return found;
   }

@@ -111,6 +111,15 @@ impl Recording {
         self.changes.push_back((frame, change));
     }
 
+    /// Gives a control that is already set just before `frame` of the run another code; whether it is.
+    pub fn set_again(&mut self, frame: u32, key: Key, code: u16) -> bool {
+        let mut pending = self.changes.iter_mut().rev().take_while(|(at, _)| *at >= frame);
+        let set = pending.find(|(_, change)| matches!(change, Change::Set(set, _) if *set == key));
+        let Some((_, change)) = set else { return false };
+        *change = Change::Set(key, code);
+        true
+    }
+
     /// Notes that `frame` of the run was played; forgets what is too old.
     pub fn played(&mut self, frame: u32) {
         let mut first = self.first.max((frame + 1).saturating_sub(FRAMES_MAX));

@@ -21,7 +21,7 @@ mod session;
 mod substituted_inputs;
 
 use crate::clock::FRAMES_PER_SECOND;
-use crate::controls::{Key, Settings, control};
+use crate::controls::{CONTROLS, Key, Settings, control};
 use crate::frame::{Frame, Next, Pressed};
 use crate::recording::event::Event;
 use crate::recording::{Change, Recording, Start};
@@ -113,9 +113,27 @@ impl Run {
             self.restart(key, code);
             return Ok(true);
         }
-        self.make_room()?;
+        // Settings count when the next frame runs, but for the scene, which begins at once.
+        if key != Key::Scene && self.recording.set_again(self.next, key, code) {
+            self.settings.set(key, code);
+            return Ok(false);
+        }
+        self.make_room(1)?;
         self.apply(Change::Set(key, code));
         Ok(false)
+    }
+
+    /// Changes all controls to these settings from the next frame on.
+    ///
+    /// # Errors
+    /// As [`set`](Run::set); where there is no room for all of them none is changed.
+    pub fn set_all(&mut self, settings: &Settings) -> Result<(), String> {
+        let others = CONTROLS.iter().filter(|control| self.settings.code(control.key) != settings.code(control.key));
+        self.make_room(others.count())?;
+        for control in CONTROLS {
+            self.set(control.key, settings.code(control.key))?;
+        }
+        Ok(())
     }
 
     /// Lets something happen in the next frame.
@@ -123,13 +141,13 @@ impl Run {
     /// # Errors
     /// A sentence when there were too many changes since the last frame.
     pub fn event(&mut self, event: Event) -> Result<(), String> {
-        self.make_room()?;
+        self.make_room(1)?;
         self.apply(Change::Event(event));
         Ok(())
     }
 
-    fn make_room(&self) -> Result<(), String> {
-        if self.recording.pending() < CHANGES_PER_FRAME {
+    fn make_room(&self, changes: usize) -> Result<(), String> {
+        if self.recording.pending() + changes <= CHANGES_PER_FRAME {
             return Ok(());
         }
         Err(format!("at most {CHANGES_PER_FRAME} changes are possible between two frames"))

@@ -299,6 +299,41 @@ fn whatever_is_not_understood_gets_a_sentence() {
 }
 
 #[test]
+fn a_slider_that_is_dragged_and_many_presets_between_two_frames_are_all_taken_and_come_back_by_the_link() {
+    let mut page = PageConnection::new();
+    one_frame(&mut page, 0);
+    for ms in 0..300 {
+        let chosen = say(&mut page, &json!({ "type": "set", "key": "latency_ms", "value": ms }));
+        assert_eq!((&chosen["type"], &chosen["settings"]["latency_ms"]), (&json!("settings"), &json!(ms)));
+        if ms == 150 {
+            assert_eq!(page.answer(r#"{"type":"event","name":"impulse"}"#), None);
+        }
+    }
+    for name in ["lan", "terrible", "wifi", "4g"].repeat(20) {
+        assert_eq!(say(&mut page, &json!({ "type": "preset", "name": name }))["preset"], name);
+    }
+    let shown: Vec<_> = (0..120).map(|_| one_frame(&mut page, RIGHT)).collect();
+    let link = say(&mut page, &json!({ "type": "link" }));
+    let mut replayed = PageConnection::new();
+    say(&mut replayed, &json!({ "type": "start", "seed": 1, "settings": null, "link": link["fragment"] }));
+    let warm = shown[0]["frame"].as_u64().expect("a number");
+    (0..warm).for_each(|_| drop(one_frame(&mut replayed, 0)));
+    shown.iter().for_each(|frame| assert_eq!(&one_frame(&mut replayed, 0), frame));
+}
+
+#[test]
+fn a_preset_that_there_is_no_room_for_changes_nothing() {
+    let mut page = PageConnection::new();
+    (0..63).for_each(|_| assert_eq!(page.answer(r#"{"type":"event","name":"impulse"}"#), None));
+    // It is what it is already, so that it takes no room.
+    let latency = json!({ "type": "set", "key": "latency_ms", "value": 150 });
+    let chosen = say(&mut page, &latency);
+    let refused = say(&mut page, &json!({ "type": "preset", "name": "perfect" }));
+    assert_eq!(refused["message"], "at most 64 changes are possible between two frames");
+    assert_eq!(say(&mut page, &latency), chosen);
+}
+
+#[test]
 fn whatever_a_page_does_in_whatever_order_it_gets_its_frames() {
     for seed in 0..SOAK_SEEDS {
         let mut random = SplitMix64::new(seed);

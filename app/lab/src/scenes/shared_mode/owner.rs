@@ -16,7 +16,7 @@ pub const SPEED: f64 = 5.0;
 const WALL_M: f64 = 10.0;
 /// How long a velocity has to hold before the steps between captures are expected to be even, in ticks.
 const SETTLED: u32 = 3;
-/// So many values are kept of each measure: about two seconds' worth.
+/// So many values are kept of each measure while the owner moves: of steps one a tick, of views one a frame of its own.
 const KEPT: usize = 120;
 /// For how long an owner stands still before local begins anew from there.
 const RESTED_S: f64 = 0.25;
@@ -45,7 +45,7 @@ pub struct FrameOwner {
     measured: Measured,
 }
 
-/// What is measured of the last two seconds.
+/// The last values of what is measured.
 struct Measured {
     steps: Window,
     deviations: Window,
@@ -53,7 +53,7 @@ struct Measured {
     delays: Window,
 }
 
-/// What is measured of the last two seconds; lengths in metres.
+/// What the last values of what is measured come to; lengths in metres.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures {
     pub mean_step_m: f64,
