@@ -109,7 +109,7 @@ async fn talk(State(shared): State<Shared>, headers: HeaderMap, upgrade: WebSock
     let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
         return foretell_http::refuse(&format!("The lab has {PAGES_MAX} pages open already: close one of them."));
     };
-    upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX).on_upgrade(|socket| async move {
+    upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX).on_upgrade(move |socket| async move {
         tracing::info!("a page has connected");
         if let Err(error) = hold(socket, shared.patience, shared.ending).await {
             tracing::debug!(%error, "the connection broke");

@@ -17,14 +17,6 @@ pub(super) struct GoneKey {
     pub is_hidden: bool,
 }
 
-impl GoneKey {
-    /// Of a row that `player` does not see in this state.
-    pub(super) fn new(key: RowKey, state: &AuthoritativeState, player: PlayerId) -> GoneKey {
-        let is_hidden = state.rows().owner(key.entity).is_some_and(|owner| owner != player);
-        GoneKey { key, is_hidden }
-    }
-}
-
 /// What one client was told last of the rows of others. Lives until everything is in view again.
 #[derive(Clone, Debug)]
 pub(super) struct EntitiesInView {

@@ -277,7 +277,7 @@ fn seen_with_beacon(interest: Interest, beacon_from: u32) -> Vec<bool> {
             state.rows_mut().set(Owned { entity: entity(1), owner: PlayerId::SERVER }, &Beacon { at: [x, 0.0] });
         }
         state.settle(Tick::new(tick));
-        view.follow(&state);
+        view.follow(&state, ME);
         grid.update(&state, Tick::new(tick), Tick::new(tick - 1), 0..state.rows().len());
         let settings = InterestSettings { interest, rules: None };
         query.look(
