@@ -72,7 +72,7 @@ impl<W: World> Client<W> {
         Client { settings, clock: MonotonicClock::new(now), connection, log: UpdateLog::new(), used: false, tap: None }
     }
 
-    /// Takes in a datagram from the server, which came at `now`. Bounded work and memory, whatever it holds.
+    /// Takes in a datagram from the server, which came at `now`, since the last update: one from before that counts as a clock that was set back. Bounded work and memory, whatever it holds.
     ///
     /// # Errors
     /// [`Malformed`] when it is not a message of this protocol; it is counted and changes nothing.
