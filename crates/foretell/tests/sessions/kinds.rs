@@ -327,3 +327,90 @@ fn what_comes_to_rest_is_told_as_it_is_then_and_costs_nothing_more() {
         assert!(watch.told.iter().next_back() < Some(&Tick::new(stops + 40)), "{stops}: {:?}", watch.told.last());
     }
 }
+
+/// Falls into the lava at the end of its way, and lies there.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Hero {
+    Alive {
+        #[state(position)]
+        at: [f64; 3],
+    },
+    #[state(predict = never)]
+    Dead {
+        #[state(position)]
+        at: [f64; 3],
+        age: u32,
+    },
+}
+
+#[derive(World, Clone, Default)]
+struct Lava {
+    heroes: Table<Hero>,
+}
+
+impl Simulate for Lava {
+    type Input = Keys;
+
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
+        for joined in step.joined() {
+            self.heroes.spawn(step, joined.player, Hero::Alive { at: [0.0; 3] });
+        }
+        for mut hero in self.heroes.simulated(step) {
+            *hero = match *hero {
+                Hero::Alive { at: [x, ..] } if x >= 4.0 => Hero::Dead { at: [x, 0.0, 0.0], age: 0 },
+                Hero::Alive { at: [x, ..] } => Hero::Alive { at: [x + 0.0625, 0.0, 0.0] },
+                Hero::Dead { at, age } => Hero::Dead { at, age: age + 1 },
+            };
+        }
+    }
+}
+
+/// What a player sees of the own hero.
+#[derive(Default)]
+struct Mirror {
+    is_there: bool,
+    /// Whether it was alive, and how often it was not any more.
+    was_alive: bool,
+    deaths: u32,
+    frames_without: u32,
+    events: Vec<ClientEvent>,
+    corrections: usize,
+}
+
+impl Driver<Lava> for Mirror {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Keys {
+        Keys::default()
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Lava>, frame: &Frame<'_>) {
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        let own: Vec<Hero> = views.iter().filter_map(|view| view.get()).collect();
+        if self.is_there {
+            self.frames_without += u32::from(own.is_empty());
+            self.events.extend_from_slice(frame.events);
+            self.corrections += frame.corrections.len();
+        }
+        assert!(own.len() <= 1, "{own:?}");
+        if let Some(hero) = own.first() {
+            let is_alive = matches!(hero, Hero::Alive { .. });
+            self.deaths += u32::from(self.was_alive && !is_alive);
+            (self.is_there, self.was_alive) = (true, is_alive);
+        }
+    }
+}
+
+#[test]
+fn what_its_player_s_step_makes_of_a_kind_that_is_never_predicted_is_shown_as_before_until_the_server_has_it() {
+    let mut simulation = Simulation::new(Rules::new(Lava::schema()), ServerConfig::default(), Lava::default(), 1);
+    let (client, host, conditions) = (foretell::ClientConfig::default(), HostOptions::at(144), calm());
+    simulation.add_player(PlayerOptions { client, host, conditions, world: Lava::default() });
+    let mut mirror = Mirror::default();
+    simulation.run_until(seconds(4), &mut mirror);
+    assert_eq!((mirror.deaths, mirror.frames_without), (1, 0));
+    let goes = |event: &&ClientEvent| {
+        matches!(event, ClientEvent::Despawned { .. } | ClientEvent::Withdrawn { .. } | ClientEvent::Hidden { .. })
+    };
+    assert_eq!(mirror.events.iter().find(goes), None);
+    assert_eq!(mirror.corrections, 0, "nothing was mispredicted");
+}
