@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// How many boxes there are at most; of no more places each is one, so that distances are exact.
-pub(super) const AREAS_MAX: usize = 32;
+const AREAS_MAX: usize = 32;
 
 /// A box around some places. What is in it is near.
 #[derive(Clone, Debug)]
@@ -21,10 +21,8 @@ impl OwnArea {
     fn around(all: &[[f64; 3]], places: Range<usize>) -> OwnArea {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         for at in &all[places.clone()] {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(at[axis]);
-                high[axis] = high[axis].max(at[axis]);
-            }
+            low = [0, 1, 2].map(|axis| at[axis].min(low[axis]));
+            high = [0, 1, 2].map(|axis| at[axis].max(high[axis]));
         }
         OwnArea { low, high, places }
     }
