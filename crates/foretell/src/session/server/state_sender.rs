@@ -133,7 +133,8 @@ impl<I: Input> StateSender<I> {
         let Settings { rules, config } = settings;
         // Of a spectator nobody is predicted, and of who predicts only what is their own nobody else.
         let predicts_others = roster.members()[index].peer.replica.exact_within_m().is_some();
-        if !rules.exact && !(config.relay_inputs && predicts_others) {
+        let is_relayed = rules.exact || config.relay_inputs && predicts_others;
+        if !is_relayed {
             return None;
         }
         let StateSender { relay, replication, .. } = self;
