@@ -190,7 +190,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_that_does_not_answer_whether_it_is_there_loses_its_place() {
-        let lab = Lab { patience: Duration::from_millis(50), ..lab().await };
+        let lab = Lab { patience: Duration::from_millis(300), ..lab().await };
         let address = lab.address();
         tokio::spawn(lab.serve(std::future::pending()));
         let page = format!(
