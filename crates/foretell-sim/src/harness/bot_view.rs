@@ -3,6 +3,9 @@
 use foretell::time::Tick;
 use foretell::world::{PlayerId, Rows};
 
+/// For how many ticks a bot's random numbers are the same.
+pub(super) const TICKS_HELD: u32 = 16;
+
 /// What a [bot](super::Scenario::bot) knows when it is asked for an input: as much as somebody who sits at its client.
 #[derive(Clone, Copy, Debug)]
 pub struct BotView<'a> {

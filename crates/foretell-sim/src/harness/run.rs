@@ -1,9 +1,9 @@
 //! One run of a scenario: a seed, its faults, both ends, and the checks that look on.
 
 use super::apply::{Disturbances, FaultStage, Faults};
+use super::bot_view::TICKS_HELD;
 use super::check::{Applied, Check, ClientSeen, Letter, LocalSeen, ServerSeen, Setting};
 use super::figures::{Figures, Gauge};
-use super::scenario::TICKS_HELD;
 use super::spied::{Shared, Spied, Truth};
 use super::{
     BotView, Driver, HostOptions, LocalSeat, Moment, PlayerOptions, Scenario, Schedule, ServerHost, Simulation,

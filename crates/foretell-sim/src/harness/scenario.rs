@@ -89,8 +89,6 @@ pub struct Scenario<W: World> {
 
 /// How many players the lab has room for.
 const LAB_PLAYERS_MAX: u8 = 8;
-/// For how many ticks a bot's random numbers are the same.
-pub(super) const TICKS_HELD: u32 = 16;
 
 /// Where faults come from.
 enum Faults {

@@ -1,8 +1,8 @@
 //! The smallest plan that still fails: fewer faults, shorter ones, fewer players, a shorter session.
 
+use super::bot_view::TICKS_HELD;
 use super::failure::Failure;
 use super::run::{Found, Plan, run};
-use super::scenario::TICKS_HELD;
 use super::{Fault, Scenario, Schedule, Who};
 use alloc::vec::Vec;
 use foretell::world::World;

@@ -1,11 +1,11 @@
 //! The endpoints of a replay: a client or a server that is given again what it was given.
 
+use super::agreement::{ClientReplay, ServerReplay};
 use super::digest::{client_digest, server_digest};
 use super::format::{Content, stream_long, stream_owner};
 use super::given_inputs::GivenInputs;
 use super::peers::stream_peer_call;
 use super::recorder::{NOT_PREDICTED, PREDICTED};
-use super::replay::{ClientReplay, ServerReplay};
 use super::rows::{NO_KEY, RowWidths};
 use super::settings::Config;
 use alloc::sync::Arc;

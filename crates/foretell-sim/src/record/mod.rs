@@ -19,7 +19,6 @@ mod rows;
 mod settings;
 mod start;
 
-pub use agreement::{Agreement, Divergence};
+pub use agreement::{Agreement, ClientReplay, Divergence, ServerReplay};
 pub use recorder::{RECORDED_BYTES_MAX, Recorder, Sink};
 pub use recording::{Ending, Recording, RecordingError};
-pub use replay::{ClientReplay, ServerReplay};

@@ -1,49 +1,18 @@
 //! Running a recording again, and whether it came to the same.
 
 use super::again::{Again, ClientAgain, ServerAgain};
-use super::agreement::{Agreement, Divergence};
+use super::agreement::{Agreement, ClientReplay, Divergence, ServerReplay};
 use super::format::{Content, Frame, Frames, rest, stream_instant, stream_long, stream_to};
 use super::recording::{Ending, Recording, RecordingError};
 use super::rows::RowWidths;
 use super::settings::Config;
 use super::start::Made;
-use alloc::vec::Vec;
-use foretell::session::client::{self, Client, ClientEvent, ClientStats, Corrected, Joined};
-use foretell::session::server::{LateInput, PeerStats, Server, ServerEvent, ServerFrame};
+use foretell::session::client::{self, Client, Joined};
+use foretell::session::server::{Server, ServerFrame};
 use foretell::session::{Outbox, PeerId, Rules};
 use foretell::time::{Instant, Tick};
 use foretell::wire::{BitReader, Malformed, Stream};
 use foretell::world::{Input, PlayerId, Rows, World, word_bits};
-
-/// What a client's recording came to.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ClientReplay {
-    /// What was corrected, with the instant of the update, in order.
-    pub corrections: Vec<(Instant, Corrected)>,
-    /// What happened, with the instant of the update, in order.
-    pub events: Vec<(Instant, ClientEvent)>,
-    /// The counters at the end.
-    pub stats: ClientStats,
-    /// The instants of the first update and of the last; `None` when there was none.
-    pub span: Option<(Instant, Instant)>,
-    /// Whether it came to the same.
-    pub agreement: Agreement,
-}
-
-/// What a server's recording came to.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ServerReplay {
-    /// What happened, with the instant of the update, in order.
-    pub events: Vec<(Instant, ServerEvent)>,
-    /// Inputs that came too late, with the instant of the update, in order.
-    pub late: Vec<(Instant, LateInput)>,
-    /// The counters of the players that are there at the end.
-    pub players: Vec<(PlayerId, PeerStats)>,
-    /// The instants of the first update and of the last; `None` when there was none.
-    pub span: Option<(Instant, Instant)>,
-    /// Whether it came to the same.
-    pub agreement: Agreement,
-}
 
 impl Recording<'_> {
     /// Runs a client's recording again. `world` is as it was when the recording began: mostly without entities.
