@@ -6,8 +6,8 @@ use crate::motion::rotation::rotation_error;
 use crate::motion::vector::squared_distance;
 
 /// How far a prediction may differ from the authority before it counts as wrong. Differing means *more* than the
-/// tolerance, and where that is 0 any other bit; but the negative of a rotation is the same one. Not-a-number always differs, unless its
-/// bits agree.
+/// tolerance, and where that is 0 any other number, or any other bit of a plain column; but the negative of a rotation is the same one, and
+/// zeros are the same. Not-a-number always differs, unless its bits agree.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
     /// Of positions: squared distance in m². Default 0: worlds that are deterministic need none.
@@ -53,9 +53,16 @@ impl Tolerance {
         }
     }
 
-    /// Bits alone: the negative of a rotation is another one.
+    /// Bits alone: the negative of a rotation is another one, and so is that of zero.
     pub(crate) fn none() -> Tolerance {
-        Tolerance { rotation: f64::NEG_INFINITY, ..Tolerance::default() }
+        let never = f64::NEG_INFINITY;
+        Tolerance {
+            position_sqr_m: never,
+            rotation: never,
+            velocity_sqr: never,
+            angular_velocity_sqr: never,
+            plain: true,
+        }
     }
 
     fn of(&self, meaning: Meaning) -> f64 {
@@ -114,8 +121,8 @@ pub fn compare_row(
             continue;
         }
         let (measured, most) = (measure(column, ours, theirs), tolerance.of(column.meaning));
-        // Not "measured > most": a NaN must differ. What measures nothing need not have the same bits.
-        let within = if most == 0.0 { is_same_rotation(column, ours, theirs) } else { measured <= most };
+        // Not "measured > most": a NaN must differ. What measures nothing need not be the same.
+        let within = if most == 0.0 { is_same_value(column, ours, theirs) } else { measured <= most };
         if !within {
             let size = if has_squared_measure(column.meaning) { sqrt(measured) } else { measured };
             let (predicted, confirmed) = (column.lanes(ours), column.lanes(theirs));
@@ -139,10 +146,16 @@ fn measure(column: &Column, ours: &[u32], theirs: &[u32]) -> f64 {
     }
 }
 
-/// Whether both are rotations, and one is the negative of the other.
-fn is_same_rotation(column: &Column, ours: &[u32], theirs: &[u32]) -> bool {
-    let negative = column.lanes::<4>(theirs).map(|lane| -lane);
-    column.meaning == Meaning::Rotation && column.lanes::<4>(ours) == negative
+/// Whether both are the same numbers, or a rotation and its negative; of plain columns, whose bits differ, they never are.
+fn is_same_value(column: &Column, ours: &[u32], theirs: &[u32]) -> bool {
+    match column.meaning {
+        Meaning::Rotation => {
+            let (ours, theirs) = (column.lanes::<4>(ours), column.lanes::<4>(theirs));
+            ours == theirs || ours == theirs.map(|lane| -lane)
+        }
+        Meaning::Plain | Meaning::Parent | Meaning::Blended => false,
+        _ => column.lanes::<3>(ours) == column.lanes::<3>(theirs),
+    }
 }
 
 #[cfg(test)]
@@ -214,15 +227,17 @@ mod tests {
     }
 
     #[test]
-    fn without_a_tolerance_what_has_other_bits_differs_be_it_by_nothing() {
+    fn without_a_tolerance_any_other_rotation_differs_be_it_by_nothing_and_of_a_canonical_state_any_other_bit() {
         let long = |x: f64| row([0.0; 3], [x, 0.0, 0.0, 1.0 + 1e-7], 1);
         let found = compare(&long(0.0), &long(1e-4), &Tolerance::default()).expect("turned");
         assert!(found.column == Some(1) && found.size < 0.0, "{found:?}");
         assert_eq!(compare(&long(0.0), &long(1e-4), &Tolerance { rotation: 1e-9, ..Tolerance::default() }), None);
         let negative = row([0.0, -0.0, 0.0], UPRIGHT, 1);
-        let found = compare(&row([0.0; 3], UPRIGHT, 1), &negative, &Tolerance::default()).expect("the sign of a zero");
+        let found = compare(&row([0.0; 3], UPRIGHT, 1), &negative, &Tolerance::none()).expect("the sign of a zero");
         assert_eq!((found.column, found.size), (Some(0), 0.0));
-        assert_eq!(compare(&row([0.0; 3], UPRIGHT, 1), &negative, &Tolerance::article()), None);
+        for tolerance in [Tolerance::default(), Tolerance::article()] {
+            assert_eq!(compare(&row([0.0; 3], UPRIGHT, 1), &negative, &tolerance), None);
+        }
     }
 
     #[test]
