@@ -196,13 +196,13 @@ impl WorldDriver {
     fn end_step(&mut self, world: &mut dyn ExchangesRows, tick: Tick, slot: &Slot) {
         world.publish(&mut self.published);
         self.changes.end_step(tick, &slot.output.changes, &self.published, &slot.proxies);
-        self.take_published(world, tick, slot);
+        self.take_published(world, tick, &slot.proxies);
     }
 
     /// The same of one that was repeated; where the state after it was rewritten, it is once more.
     fn end_repeated(&mut self, world: &mut dyn ExchangesRows, tick: Tick, history: &StateHistory) {
         world.publish(&mut self.published);
-        self.take_published(world, tick, history.slot(tick));
+        self.take_published(world, tick, &history.slot(tick).proxies);
         let next = history.slot(tick.next());
         if next.rewritten {
             self.rewrite_again(world, &next.rows);
@@ -266,10 +266,9 @@ impl WorldDriver {
         }
     }
 
-    /// Takes in what the step of `tick` has published, with the rows before it: those of other entities were written. What it has made
-    /// of these is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away; an entity
-    /// that was predicted and has become of such a kind is as it was before.
-    fn take_published(&mut self, world: &mut dyn ExchangesRows, tick: Tick, Slot { rows: before, proxies, .. }: &Slot) {
+    /// Takes in what the step of `tick` has published, before which these rows of other entities were written. What it has made of
+    /// those is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away.
+    fn take_published(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
         let named = published.changed().iter().chain(removed);
@@ -288,8 +287,6 @@ impl WorldDriver {
             let is_new = entity.tick() == tick;
             let rows = published.of(*entity).filter(|row| is_new || row.component == *component);
             rows.for_each(|row| self.adopting.name_removed(row.removed()));
-            let gone = before.of(*entity).filter(|row| published.words(row.key()).is_none());
-            gone.for_each(|row| self.adopting.set_words(row));
         }
         self.published.settle();
         if !self.adopting.removed().is_empty() {

@@ -69,7 +69,6 @@ impl PredictedEntities {
         snapshot: &Snapshot,
         snapshots: &Snapshots,
         NewestPredictions { players: predicted, present, .. }: NewestPredictions<'_>,
-        schema: &Schema,
     ) -> &[Entity] {
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
         self.owners.note(rows, others, predicted.player(), present);
@@ -81,10 +80,8 @@ impl PredictedEntities {
         if in_part {
             let left = told_otherwise(snapshot, others).filter(|of| predicted.contains(*of));
             self.moved.extend(left.map(|of| of.entity));
+            self.moved.sort_unstable();
         }
-        let of_never = never_predicted(schema, others).filter(|of| predicted.contains(*of));
-        self.moved.extend(of_never.map(|of| of.entity));
-        self.moved.sort_unstable();
         &self.moved
     }
 
@@ -215,11 +212,6 @@ impl PredictedEntities {
         let prediction = |component: ComponentId| schema.component(component).prediction();
         let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
         let (rows, tracks) = (&known.snapshot.rows, known.snapshots.tracks());
-        for of in known.snapshots.rows().into_iter().flat_map(|rows| never_predicted(schema, rows)) {
-            if wanted.contains(of) {
-                wanted.insert_single(of, false);
-            }
-        }
         for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
             let never = prediction(id).never;
             for of in rows.component(id).map(|row| row.owned()) {
@@ -258,12 +250,6 @@ impl PredictedEntities {
 fn told_otherwise<'a>(snapshot: &'a Snapshot, known: &'a Rows) -> impl Iterator<Item = Owned> + 'a {
     let is_other = |of: &Owned| of.entity.tick() < snapshot.tick && !snapshot.rows.has(of.entity);
     known.iter().map(|row| row.owned()).filter(is_other)
-}
-
-/// The entities of these rows that are of a kind that is never predicted.
-fn never_predicted<'a>(schema: &'a Schema, rows: &'a Rows) -> impl Iterator<Item = Owned> + 'a {
-    let never = schema.ids().filter(move |id| schema.component(*id).is_never_predicted());
-    never.flat_map(move |id| rows.component(id)).map(|row| row.owned())
 }
 
 /// From where on what is near is predicted, and until where, in metres.

@@ -160,8 +160,7 @@ impl<W: World> Prediction<W> {
     ) -> (Compared, ComparedTicks) {
         let Prediction { timeline, reconciler, targets, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
-        let schema = &settings.rules.schema;
-        let handed = targets.note_owners(snapshot, snapshots, NewestPredictions::of(timeline), schema);
+        let handed = targets.note_owners(snapshot, snapshots, NewestPredictions::of(timeline));
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
@@ -169,7 +168,7 @@ impl<W: World> Prediction<W> {
         let is_canonical = timeline.canonical().contains(&tick);
         let tolerance = if is_canonical { Tolerance::none() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
-        let found = reconciler.compare(&Comparison { tick, predicted, schema, tolerance });
+        let found = reconciler.compare(&Comparison { tick, predicted, schema: &settings.rules.schema, tolerance });
         self.asks = self.asks.filter(|asked| !is_canonical || *asked > tick);
         self.note_derived(tick);
         self.reconciler.causes.advance_to(tick, found.stayed);
