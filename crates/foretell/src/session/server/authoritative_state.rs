@@ -25,6 +25,8 @@ pub(super) struct AuthoritativeState {
     outside_since: Tick,
     /// What came outside of steps since the last one.
     inserted_outside: Vec<Entity>,
+    /// What has ended in what was published last, ascending.
+    ended: Vec<Entity>,
     /// In which step an entity of another player last touched an entity; not older than what snapshots can name.
     contacts: EntityMap<Tick>,
 }
@@ -40,6 +42,7 @@ impl AuthoritativeState {
             changed_outside: EntityMap::new(),
             outside_since: Tick::ZERO,
             inserted_outside: Vec::new(),
+            ended: Vec::new(),
             contacts: EntityMap::new(),
         }
     }
@@ -107,6 +110,15 @@ impl AuthoritativeState {
     /// Takes in what has changed in the world.
     pub fn publish(&mut self, world: &mut impl World) {
         world.publish(&mut self.rows);
+        let removed = self.rows.removed().iter().map(|removed| removed.key.entity);
+        self.ended.clear();
+        self.ended.extend(removed.filter(|entity| !self.rows.has(*entity)));
+        self.ended.sort_unstable();
+    }
+
+    /// Whether an entity is there, or has ended in what was published last.
+    pub fn is_of_step(&self, entity: Entity) -> bool {
+        self.rows.has(entity) || self.ended.binary_search(&entity).is_ok()
     }
 
     /// What has changed is part of `state` now.

@@ -26,7 +26,7 @@ fn good_bye(player: u64, words: &str) -> Vec<u8> {
 }
 
 fn asking(ticket: Option<u8>, spectates: bool, data: Option<&[u8]>) -> Vec<u8> {
-    hello_of(12, 42, &documented_rules(), Asking { sent: 0, ticket, spectates, data })
+    hello_of(13, 42, &documented_rules(), Asking { sent: 0, ticket, spectates, data })
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn a_hello_is_as_long_as_any_answer_to_it_and_has_room_for_a_thousand_bytes() {
             let request = JoinRequest::new(42).with_data(data).expect("there is room");
             let asked = client(if spectates { request.as_spectator() } else { request });
             let sent = |sent, ticket, data| Asking { sent, ticket, spectates, data };
-            assert_eq!(asked[0], hello_of(12, 42, &documented_rules(), sent(1_000_000, None, None)));
-            assert_eq!(asked[1], hello_of(12, 42, &documented_rules(), sent(1_050_000, Some(TICKET), Some(data))));
+            assert_eq!(asked[0], hello_of(13, 42, &documented_rules(), sent(1_000_000, None, None)));
+            assert_eq!(asked[1], hello_of(13, 42, &documented_rules(), sent(1_050_000, Some(TICKET), Some(data))));
             let longest = refused(42, 7, &"x".repeat(120)).len();
             assert_eq!((longest, asked[0].len()), (131, 140));
             assert!(asked[1].len() >= 140 && asked[1].len() <= 1150);

