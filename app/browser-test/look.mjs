@@ -233,7 +233,7 @@ test("in 3D what was there before the first kept frame is there when it is looke
   const seen = await page.evaluate(async () => {
     const { Bodies } = await import("/bodies.js");
     const told = (...rows) => btoa(String.fromCharCode(...new Uint8Array(new Int16Array(rows.flat()).buffer)));
-    // Body 300 is told of once, in the first frame, and body 1 moves in each.
+    // Body 300 stands in the first frame alone, and body 1 moves in each.
     const frame = (nth) => ({ lanes: { lanes: [{ name: "lane", bodies: { own: 1, whole: nth === 0, corrected: "", server: "", ghost: "",
       client: told([1, nth, 0, 0, 0, 0, 0, 0], ...(nth ? [] : [[300, 7, 0, 0, 0, 0, 0, 0]])) } }] } });
     const [bodies, frames] = [new Bodies(), []];

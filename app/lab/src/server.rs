@@ -61,7 +61,7 @@ impl Lab {
         self.address
     }
 
-    /// Serves the page, and a run for each WebSocket, until `stopped`; open pages are told of that, and who takes longer than
+    /// Serves the page, and a run for each WebSocket, until `stopped`; open pages are told so, and who takes longer than
     /// a moment over it is cut off.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_that_does_not_answer_whether_it_is_there_loses_its_place() {
+    async fn a_page_that_answers_is_asked_again_whether_it_is_there_and_loses_its_place_when_it_does_not() {
         let lab = Lab { patience: Duration::from_millis(300), ..lab().await };
         let address = lab.address();
         tokio::spawn(lab.serve(std::future::pending()));
@@ -197,9 +197,15 @@ mod tests {
             "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
-        let heard = hear(say(address, &page).await).await;
+        let mut stream = say(address, &page).await;
+        let (mut heard, ping, pong) = (Vec::new(), [0x89, 0], [0x8a, 0x80, 0, 0, 0, 0]);
+        while !heard.ends_with(&ping) {
+            let read = timeout(NEVER, stream.read_buf(&mut heard)).await;
+            assert_ne!(read.expect("it is asked").expect("it is there"), 0, "it is asked before it loses its place");
+        }
         assert!(heard.starts_with(b"HTTP/1.1 101"));
-        assert!(heard.ends_with(&[0x89, 0]), "the last word is a ping");
+        stream.write_all(&pong).await.expect("the lab reads");
+        assert_eq!(hear(stream).await, ping, "it is asked once more, and told nothing else");
     }
 
     #[tokio::test]

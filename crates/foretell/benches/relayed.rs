@@ -12,7 +12,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 fn main() {
     for (rtt, loss) in [(0, 0.0), (50, 0.05), (150, 0.05), (300, 0.05)] {
-        for relayed in [(false, Predict::Own), (true, Predict::Own), (true, Predict::Everyone)] {
+        for relayed in [(false, Predict::Own), (true, Predict::Everyone)] {
             let mut simulation = session_of(4, relayed, conditions(rtt, loss), 7);
             let mut play = Play::new(7);
             run(&mut simulation, 5.0, &mut play);

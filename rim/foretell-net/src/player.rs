@@ -339,7 +339,7 @@ impl<W: World> Player<W> {
             self.rate_limit.note(now, &joined.transport.path());
             self.impairment.let_go(now, &mut *joined.transport);
             for (_, datagram) in self.outbox.iter() {
-                if self.rate_limit.allows(now, datagram.len()) || self.rate_limit.may_ask(now) {
+                if self.rate_limit.allows_client(now, datagram.len()) {
                     self.impairment.send(now, datagram, &mut *joined.transport);
                 }
             }

@@ -93,9 +93,14 @@ impl RateLimit {
         self.waiting_since.is_some_and(|since| now.since(since) >= SILENCE)
     }
 
-    /// Whether a client may ask at `now`, by a datagram, whether it is heard; if so it counts as asked. Where nothing but what
-    /// comes stands for acknowledgements, a server that answers alone would be silent for ever.
-    pub(crate) fn may_ask(&mut self, now: Instant) -> bool {
+    /// The same of a client, which asks whether it is heard now and then while all is silent: where only what comes is an
+    /// acknowledgement, one whose server does nothing but answer would be silent for ever.
+    pub(crate) fn allows_client(&mut self, now: Instant, bytes: usize) -> bool {
+        self.allows(now, bytes) || self.may_ask(now)
+    }
+
+    /// Whether a client may ask at `now`; if so it counts as asked.
+    fn may_ask(&mut self, now: Instant) -> bool {
         let may = self.is_silent(now) && self.asked.is_none_or(|asked| now.since(asked) >= ASKING);
         if may {
             self.asked = Some(now);
@@ -161,15 +166,15 @@ mod tests {
     #[test]
     fn a_client_asks_four_times_a_second_whether_it_is_heard_while_nothing_else_passes() {
         let (mut rate_limit, mut path) = (RateLimit::new(FULL, at(0)), PathFacts::default());
-        let asked = |rate_limit: &mut RateLimit, from: u64| {
+        let sent = |rate_limit: &mut RateLimit, from: u64| {
             let moments = (from..from + 1000).step_by(10);
-            moments.filter(|millis| !rate_limit.allows(at(*millis), 100) && rate_limit.may_ask(at(*millis))).count()
+            moments.filter(|millis| rate_limit.allows_client(at(*millis), 100)).count()
         };
-        assert_eq!(asked(&mut rate_limit, 0), 0);
-        assert_eq!(asked(&mut rate_limit, 1000), 4);
+        assert_eq!(sent(&mut rate_limit, 0), 100);
+        assert_eq!(sent(&mut rate_limit, 1000), 4);
         path.acks += 1;
         rate_limit.note(at(2000), &path);
-        assert_eq!(asked(&mut rate_limit, 2000), 0);
+        assert_eq!(sent(&mut rate_limit, 2000), 100);
     }
 
     #[test]

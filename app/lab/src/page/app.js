@@ -39,7 +39,7 @@ const KEPT_FRAMES = 1200;
 const $ = (id) => document.getElementById(id);
 
 const history = new History();
-/** What the page offers to whoever inspects it: the last 1200 frames, and the corrections and marks that are kept. */
+/** What the page offers to tests and the console: the last 1200 frames, and the corrections and marks that are kept. */
 const foretell = { frames: [], corrections: history.corrections, marks: history.marks, settings: {}, seed: null, axis: () => charts.axis };
 window.foretell = foretell;
 
@@ -258,7 +258,7 @@ function ask(name) {
 
 /** Keeps the URL current; an opened link stays in it until something is changed, so that a reload plays it again. */
 function takeSettings(message) {
-  chosen = { settings: message.settings, preset: message.preset };
+  chosen = message;
   foretell.settings = message.settings;
   turnTo(message.settings.scene);
   controls.update(message);

@@ -5,7 +5,7 @@ import { CURVES } from "./questions.js";
 
 /** Ten minutes of frames; older ones are overwritten. */
 const CAPACITY = 36_000;
-/** So many corrections are kept however old they are. */
+/** How many corrections are kept, however old they are. */
 export const LATEST = 24;
 /** A control that is dragged is one mark while it changes at least this often. */
 const DRAG_S = 0.6;

@@ -173,8 +173,7 @@ impl Gauge {
         let last = watched.last.replace(seen.now).unwrap_or(seen.now);
         let resyncs = core::mem::replace(&mut watched.resyncs, seen.stats.prediction.resyncs);
         let came = *watched.came.get_or_insert(seen.now);
-        let own = seen.client.player();
-        let Some(player) = own else {
+        let Some(player) = seen.client.player() else {
             if seen.now.since(came) >= SETTLING {
                 self.frames += 1;
                 self.not_playing += 1;
@@ -193,7 +192,7 @@ impl Gauge {
             watched.sent += counted.checked_sub(before).unwrap_or(counted);
         }
         watched.from.get_or_insert((seen.now, watched.asked));
-        let corrections = seen.frame.corrections.iter().filter(|corrected| Some(corrected.owner) == own);
+        let corrections = seen.frame.corrections.iter().filter(|corrected| corrected.owner == player);
         let rate = f64::from(seen.setting.rules.tick_rate.get());
         self.resyncs += seen.stats.prediction.resyncs - resyncs;
         self.measured += seen.now.since(last);

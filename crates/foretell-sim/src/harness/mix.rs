@@ -41,7 +41,7 @@ impl FaultMix {
         FaultMix { most, ..self }
     }
 
-    /// Panics where no fault but what lasts for the whole session fits into one of so many ms.
+    /// Panics where no fault fits into a session of this length, in ms, but those that last for all of it.
     pub(super) fn assert_has_room(&self, length_ms: u32) {
         let (calm_ms, has_room) = (self.calm_ms, length_ms > FIRST_MS + self.calm_ms);
         assert!(
@@ -50,7 +50,7 @@ impl FaultMix {
         );
     }
 
-    /// The schedule of this seed, for so many players and a session of so many ms. Without players it is of the server's machine alone.
+    /// The schedule of this seed, for this number of players and a session of this length, in ms. Without players it is of the server's machine alone.
     pub fn draw(&self, seed: u64, players: u8, length_ms: u32) -> Schedule {
         let mut draw = Draw(SplitMix64::new(seed ^ 0x6661_756c_7473));
         let mut faults = Vec::new();

@@ -177,7 +177,7 @@ impl<W: World> Again for ServerAgain<'_, W> {
             PeerCall::JoinHere(show) => {
                 let mut local = LocalPlayer::new(show);
                 local.join(&mut self.server);
-                // Who sits there stays, whoever asks besides.
+                // Who sits there already stays, whatever else is asked.
                 if self.local.is_none() || local.player().is_some() {
                     self.local = Some(local);
                 }

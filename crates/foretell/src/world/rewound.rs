@@ -1,9 +1,7 @@
 //! Others as a player saw them when it made the input of a step: what its shots are judged by.
 
 use super::rewind_source::{AnyRow, RewindSource};
-use super::{
-    Audience, ComponentId, ComponentSchema, Entity, Owned, ROW_WORDS_MAX, RewindMoment, RowKey, Schema, State,
-};
+use super::{ComponentId, Entity, Owned, ROW_WORDS_MAX, RewindMoment, RowKey, Schema, State};
 use crate::motion::Pose;
 
 /// The entities of others as a player saw them when it made its input: on the server its past, on that player's client what it shows,
@@ -141,6 +139,5 @@ fn is_found(past: &dyn RewindSource, at: usize) -> bool {
 
 /// The components by which entities are placed.
 fn placing(schema: &Schema) -> impl Iterator<Item = ComponentId> + '_ {
-    let places = |of: &ComponentSchema| of.has_pose() && of.audience() != Audience::Owner;
-    schema.ids().filter(move |component| places(schema.component(*component)))
+    schema.ids().filter(|component| schema.component(*component).has_pose() && schema.is_in_past(*component))
 }

@@ -1,5 +1,6 @@
 //! Recordings of a game that changes its world between updates: a map that comes as a message, and what the server's loop sets.
 
+use crate::common::recorder;
 use core::time::Duration;
 use foretell::{
     Client, ClientConfig, Frame, Input, Instant, Message, Messages, PlayerId, Rules, ServerConfig, Simulate, State,
@@ -7,9 +8,8 @@ use foretell::{
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, ServerHost, Simulation};
 use foretell_sim::netsim::Conditions;
-use foretell_sim::record::{Agreement, Recorder, Recording};
+use foretell_sim::record::{Agreement, Recording};
 use serde::{Deserialize, Serialize};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 
 #[derive(Input, Clone, Copy, PartialEq, Default)]
@@ -95,10 +95,6 @@ fn rules() -> Rules {
 
 /// The recordings of the client and of the server of a session of six seconds.
 fn recorded() -> [Vec<u8>; 2] {
-    let recorder = || {
-        let (to, from) = channel::<Vec<u8>>();
-        (Recorder::new(Box::new(move |bytes: &[u8]| drop(to.send(bytes.to_vec())))), from)
-    };
     let mut simulation = Simulation::new(rules(), ServerConfig::default(), Level::of_server(), 7);
     let (tap, of_server) = recorder();
     simulation.server.server.set_tap(Box::new(tap));

@@ -1,5 +1,6 @@
 //! Shared mode at its limits: hostile bytes, memory, and the flight recorder.
 
+use crate::common::recorder;
 use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session, unowned};
 use core::time::Duration;
 use foretell::session::client::EntityMode;
@@ -11,9 +12,8 @@ use foretell::{
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Sent, Simulation};
 use foretell_sim::netsim::{Conditions, Loss, SplitMix64};
-use foretell_sim::record::{Recorder, Recording};
+use foretell_sim::record::Recording;
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, channel};
 
 fn rough() -> Conditions {
     Conditions {
@@ -147,12 +147,6 @@ fn every_state_says_who_held_what_in_its_tick_over_any_link() {
         simulation.run_until(ms(9000), &mut agreeing);
         assert!(agreeing.compared > 500 && agreeing.changed > 10, "{} {}", agreeing.compared, agreeing.changed);
     }
-}
-
-/// A recorder, and where its bytes come out.
-fn recorder() -> (Recorder, Receiver<Vec<u8>>) {
-    let (to, from) = channel();
-    (Recorder::new(Box::new(move |bytes: &[u8]| drop(to.send(bytes.to_vec())))), from)
 }
 
 #[test]

@@ -42,7 +42,7 @@ struct Herd {
     /// Whether others can't see who is cloaked.
     #[world(constant)]
     hides: bool,
-    /// Whether the mob steps back by 5 m before it becomes another variant for the first time.
+    /// Whether the mob steps back by 15 m as it becomes another variant for the first time.
     #[world(constant)]
     steps_back: bool,
 }
@@ -75,9 +75,9 @@ impl Simulate for Herd {
             return;
         }
         let tick = step.tick().get();
-        for mut mob in self.mobs.iter_mut().filter(|_| self.steps_back && tick == CHANGES[0] - 50) {
+        for mut mob in self.mobs.iter_mut().filter(|_| self.steps_back && tick == CHANGES[0]) {
             let (Mob::Idle { at } | Mob::Cloaked { at }) = &mut *mob;
-            at[0] += 5.0;
+            at[0] += 15.0;
         }
         for mut mob in self.mobs.iter_mut().filter(|_| CHANGES.contains(&tick)) {
             *mob = match *mob {
@@ -179,8 +179,11 @@ fn what_is_in_view_is_heard_though_it_has_become_another_variant_since_the_last_
 fn what_was_told_exactly_and_is_shown_as_another_variant_is_there_all_the_time() {
     for seed in 0..10 {
         let client = ClientConfig { predict: Predict::Near { within_m: 20.0, until_m: 20.0 }, ..Default::default() };
-        let world = Herd { steps_back: true, ..Herd::of(0, 40.0) };
-        let ear = hear_over(0.4, seed, world, ServerConfig::default(), client);
+        let mut world = Herd { steps_back: true, ..Herd::of(400, 40.0) };
+        world.motes.iter_mut().for_each(|mut mote| mote.at[0] += 200.0);
+        // A datagram takes one row, or none.
+        let config = ServerConfig { budget: 4_000, budget_min: 1_000, ..ServerConfig::default() };
+        let ear = hear_over(0.2, seed, world, config, client);
         assert_eq!(ear.life, "SC", "seed {seed}");
     }
 }

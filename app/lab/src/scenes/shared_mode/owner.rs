@@ -16,7 +16,7 @@ pub const SPEED: f64 = 5.0;
 const WALL_M: f64 = 10.0;
 /// How long a velocity has to hold before the steps between captures are expected to be even, in ticks.
 const SETTLED: u32 = 3;
-/// So many values are kept of each measure while the owner moves: of steps one a tick, of views one a frame of its own.
+/// How many values are kept of each measure while the owner moves: of steps one a tick, of views one a frame of its own.
 const KEPT: usize = 120;
 /// For how long an owner stands still before local begins anew from there.
 const RESTED_S: f64 = 0.25;
@@ -174,7 +174,7 @@ impl FrameOwner {
         self.local = self.mover.shown();
     }
 
-    /// Of the last two seconds in which it moved; not numbers where it has not yet.
+    /// Of the last values while it moved; not numbers where it has not yet.
     pub fn measures(&self) -> Measures {
         Measures {
             mean_step_m: self.measured.steps.mean(),

@@ -145,6 +145,8 @@ impl AuthoritativeState {
                 self.inserted_outside.extend(is_new(*entity).then_some(*entity));
             }
         }
+        self.inserted_outside.sort_unstable();
+        self.inserted_outside.dedup();
         for row in self.rows.removed() {
             let entity = row.key.entity;
             if self.rows.has(entity) {
@@ -167,7 +169,7 @@ impl AuthoritativeState {
         any
     }
 
-    /// What came outside of steps, and so before the newest one; an entity once for each of its rows.
+    /// What came outside of steps, and so before the newest one; ascending, each once.
     pub fn inserted_outside(&self) -> &[Entity] {
         &self.inserted_outside
     }

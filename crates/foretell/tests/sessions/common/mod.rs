@@ -12,9 +12,17 @@ pub mod toys;
 
 pub use body::Buttons;
 use foretell::{Entity, PlayerId, Tick};
+use foretell_sim::record::Recorder;
+use std::sync::mpsc::{Receiver, channel};
 
 /// The first player's point mass, as the server names it when the player joins in tick 0.
 pub const FIRST: Entity = Entity::new(PlayerId::new(1), Tick::ZERO, 0);
+
+/// A recorder, and where its bytes come out.
+pub fn recorder() -> (Recorder, Receiver<Vec<u8>>) {
+    let (to, from) = channel();
+    (Recorder::new(Box::new(move |bytes: &[u8]| drop(to.send(bytes.to_vec())))), from)
+}
 
 macro_rules! point_mass {
     ($module:ident, $real:ty) => {

@@ -94,7 +94,7 @@ impl PendingRefusals {
         }
     }
 
-    /// Whoever has this nonce has not come into play. Where there was no place for them, one may be free the next moment.
+    /// The client with this nonce has not come into play. Where there was no place for them, one may be free the next moment.
     pub(super) fn note_unplayed(&mut self, nonce: u64, why: Refusal, awake: Duration) {
         if why != Refusal::Full {
             push(&mut self.barred, Barred { nonce, why, until: Some(awake + UNPLAYED_KEPT), removed_at: None });

@@ -137,7 +137,7 @@ impl Place {
     }
 
     /// The same, and the player is not lost.
-    pub(super) fn is_in_play(&self) -> bool {
+    pub(super) fn is_present(&self) -> bool {
         self.has_joined && !self.is_lost()
     }
 

@@ -157,7 +157,7 @@ impl<P> Roster<P> {
         outbox: &mut Outbox,
     ) {
         while let Some(newcomer) = self.members.take_asking() {
-            let is_full = self.members.count(newcomer.seat, Place::is_in_play) >= room.places(newcomer.seat);
+            let is_full = self.members.count(newcomer.seat, Place::is_present) >= room.places(newcomer.seat);
             match if is_full { Err(Refusal::Full) } else { admit(&newcomer).map_err(Refusal::ByGame) } {
                 Ok(()) => self.note_joined(newcomer, room),
                 Err(why) => self.turn_away(newcomer.player, why),

@@ -98,8 +98,8 @@ impl ExactSession {
     }
 
     /// Whether a state with this number of rows is too large to be sent to who comes.
-    pub(crate) fn is_too_large(&self, entities: usize) -> bool {
-        self.too_large.is_some_and(|most| entities >= most)
+    pub(crate) fn is_too_large(&self, rows: usize) -> bool {
+        self.too_large.is_some_and(|most| rows >= most)
     }
 
     /// A client has told that it has the state `known`, and from which on it does not agree.

@@ -98,12 +98,12 @@ impl EntitiesInView {
         self.rows.contains(slot)
     }
 
-    /// Whether an entity in view was spawned since the client was told last, or has lost a row.
+    /// Whether an entity in view was spawned since the client was told last, has lost a row, or was the player's own.
     pub(super) fn has_come(&self, entity: Entity) -> bool {
         self.came.contains(&entity)
     }
 
-    /// An entity of another's was spawned in the step to `state`. Whether it is in reach.
+    /// An entity of another's was spawned in the step to `state`, or came before it outside of steps. Whether it is in reach.
     pub(super) fn reaches(&self, entity: Entity, state: &AuthoritativeState) -> bool {
         let Interest::Within { radius_m, .. } = self.interest else { return true };
         // Where something is that only its owner is told says nothing to others.

@@ -46,12 +46,12 @@ impl Sight<'_> {
         match view {
             _ if owner == player => audience.includes(player, owner),
             _ if interest_settings.are_limited() && told.is_none() => false,
-            Some(view) if state.versions().get(key).is_some_and(|there| view.has(there)) => true,
             Some(view) => {
+                let there = state.versions().get(key);
                 // It may have been given away in the step.
-                let was_own = state.versions().get(key).is_some_and(|there| there.owner == player);
-                let is_known = was_own || view.has_come(entity);
-                is_known && interest_settings.includes(player, audience, Owned { entity, owner })
+                let is_known = || there.is_some_and(|there| there.owner == player) || view.has_come(entity);
+                there.is_some_and(|there| view.has(there))
+                    || is_known() && interest_settings.includes(player, audience, Owned { entity, owner })
             }
             None => audience.includes(player, owner),
         }
@@ -275,5 +275,24 @@ impl Replica {
         if !told.interest_settings.are_limited() && self.exact_within_m.is_none() && self.exact.is_empty() {
             self.view = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_was_too_large_counts_until_the_client_has_a_later_one_or_begins_anew() {
+        let mut replica = Replica::new();
+        assert!(replica.note_told(Tick::new(10), false, false), "that is new");
+        assert!(!replica.note_told(Tick::new(12), false, false));
+        for (known, since) in [(9, Some(10)), (10, Some(10)), (11, None)] {
+            replica.acknowledge(Tick::new(known));
+            assert_eq!(replica.untold_since(), since.map(Tick::new), "it has {known}");
+        }
+        assert!(replica.note_told(Tick::new(20), false, false), "and may be reported again");
+        replica.forget();
+        assert_eq!(replica.untold_since(), None);
     }
 }
