@@ -28,7 +28,7 @@ struct Field {
 impl Field {
     /// The trait by which it is laid out.
     fn laid_out(&self) -> TokenStream {
-        if self.flat { quote!(::foretell::StatePart) } else { quote!(::foretell::Field) }
+        if self.flat { quote!(::foretell::Flatten) } else { quote!(::foretell::Field) }
     }
 }
 
@@ -118,7 +118,7 @@ impl Layout {
         }
         let columns = self.fields.iter().map(|Field { name, ty, meaning, by_owner, flat, precision, .. }| {
             if *flat {
-                return quote!(<#ty as ::foretell::StatePart>::columns());
+                return quote!(<#ty as ::foretell::Flatten>::columns());
             }
             let meaning = format_ident!("{}", meaning.variant());
             let by_owner = by_owner.then(|| quote!(.by_owner()));
@@ -176,7 +176,7 @@ impl Layout {
             let at = words_of(&self.fields[..index]);
             match flat {
                 true => {
-                    quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::write(#binding, &mut words[const { #at }..]);)
+                    quote_spanned!(ty.span()=> <#ty as ::foretell::Flatten>::write(#binding, &mut words[const { #at }..]);)
                 }
                 false => {
                     quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::put(*#binding, &mut words[const { #at }..]);)
@@ -226,7 +226,7 @@ impl Layout {
         self.fields.iter().enumerate().map(|(index, Field { member, ty, flat, .. })| {
             let at = words_of(&self.fields[..index]);
             let read = match flat {
-                true => quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::read(&words[const { #at }..])),
+                true => quote_spanned!(ty.span()=> <#ty as ::foretell::Flatten>::read(&words[const { #at }..])),
                 false => quote_spanned!(ty.span()=> <#ty as ::foretell::Field>::get(&words[const { #at }..])),
             };
             (member, read)
@@ -285,7 +285,7 @@ impl Layout {
                 );
                 quote_spanned! {ty.span()=>
                     const _: () = ::core::assert!(
-                    ::foretell::derive_support::are_apart(<#ty as ::foretell::StatePart>::MEANINGS, #others),
+                    ::foretell::derive_support::are_apart(<#ty as ::foretell::Flatten>::MEANINGS, #others),
                     #message);
                 }
             });
@@ -317,7 +317,7 @@ fn meanings_of<'a>(fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
     let bits = fields.into_iter().filter_map(|Field { ty, meaning, flat, .. }| {
         let variant = format_ident!("{}", meaning.variant());
         match flat {
-            true => Some(quote_spanned!(ty.span()=> <#ty as ::foretell::StatePart>::MEANINGS)),
+            true => Some(quote_spanned!(ty.span()=> <#ty as ::foretell::Flatten>::MEANINGS)),
             false => meaning.is_single().then(|| quote!(1_u32 << ::foretell::Meaning::#variant as u32)),
         }
     });

@@ -67,7 +67,7 @@ pub fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                 #never
             }
 
-            fn part_mut<P: ::foretell::StatePart + 'static>(&mut self) -> ::core::option::Option<&mut P> {
+            fn part_mut<P: ::foretell::Flatten + 'static>(&mut self) -> ::core::option::Option<&mut P> {
                 match self {
                     #(#parts)*
                 }
@@ -200,13 +200,13 @@ fn unknown(name: &Ident, count: usize) -> TokenStream {
     quote!(other => ::core::panic!(#message, other),)
 }
 
-/// The `impl` of `foretell::StatePart` for a struct.
+/// The `impl` of `foretell::Flatten` for a struct.
 fn part(name: &Ident, layout: &Layout) -> TokenStream {
     let (words, meanings, columns) = (layout.words(), layout.meanings(), layout.columns());
     let (pattern, write, read) = (layout.pattern(), layout.write(), layout.read(&[]));
     quote! {
         #[automatically_derived]
-        impl ::foretell::StatePart for #name {
+        impl ::foretell::Flatten for #name {
             const WORDS: usize = #words;
             const MEANINGS: u32 = #meanings;
 

@@ -1,7 +1,7 @@
 //! Shared mode: each of two clients in turn takes a crate, carries it by frame, and lets it go. The server decides who
 //! has it, and holds back who is too fast.
 
-use foretell::motion::{AntiAliasing, TickCapture};
+use foretell::motion::{AntiAliasing, FrameMover};
 use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent};
 use foretell::{Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig};
@@ -51,7 +51,7 @@ impl Simulate for Store {
 
 /// What the game of each player keeps of the crate while it moves it.
 #[derive(Default)]
-struct Game([Option<(TickCapture<f32, 1>, Crate)>; 2]);
+struct Game([Option<(FrameMover<f32, 1>, Crate)>; 2]);
 
 impl Driver<Store> for Game {
     fn input(&mut self, _player: usize, _tick: Tick) -> Nothing {
@@ -85,8 +85,7 @@ impl Driver<Store> for Game {
             if *what == AuthorityChange::Began {
                 let it: Crate = client.held(at.local, CRATE).expect("it has just begun");
                 let from = client.tick_time(at.local);
-                self.0[player] =
-                    Some((TickCapture::new(AntiAliasing::Exact, TickRate::default(), 5.0, it.x, from), it));
+                self.0[player] = Some((FrameMover::new(AntiAliasing::Exact, TickRate::default(), 5.0, it.x, from), it));
             } else if client.held::<Crate>(at.local, CRATE).is_none() {
                 self.0[player] = None;
             }

@@ -35,10 +35,10 @@ pub use session::server::{Server, ServerConfig, ServerFrame, To};
 pub use session::{Fingerprint, GapPolicy, Outbox, PeerId, Rules};
 pub use time::{Instant, SendRate, Tick, TickRate};
 pub use world::{
-    Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Group, Input,
+    Audience, Column, ComponentId, ComponentSchema, Delivery, Effect, EffectKind, Entity, Field, Flatten, Group, Input,
     InputStatus, Interest, InterestRules, Leaver, Look, Meaning, Message, Messages, Mut, Newcomer, Owned, PlayerId,
     PlayerInput, PlayerMessage, Reason, ReceivedMessage, Ref, RewindBound, RewindMoment, Rewound, Role, Row, RowKey,
-    Rows, Schema, Seat, Simulate, State, StatePart, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
+    Rows, Schema, Seat, Simulate, State, Step, Table, Text, Tolerance, Visibility, World, WorldPart, Writer,
 };
 
 /// The examples of the README compile.

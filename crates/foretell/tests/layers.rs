@@ -12,7 +12,7 @@ struct Folder {
 }
 
 const FOLDERS: [Folder; 14] = [
-    Folder { path: "session/curves", layers: &[&["curve", "row_motion", "pose_source"], &["cubic"], &["row_samples"]] },
+    Folder { path: "session/curves", layers: &[&["curve", "row_motion"], &["cubic"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
@@ -139,7 +139,7 @@ const FOLDERS: [Folder; 14] = [
                 "interest_settings",
             ],
             &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams", "slot_positions"],
-            &["row_bundles"],
+            &["shared_row_bits"],
             &["encoded_rows"],
             &["chosen_records", "interest_query"],
             &["exact_row_set", "host_view"],

@@ -235,7 +235,7 @@ fn what_is_flattened_has_no_meaning_of_its_own() {
 
 #[test]
 fn what_is_not_told_to_all_and_predicted_as_its_entity_is_stands_in_no_other_state() {
-    let is_part = |item: &DeriveInput| derive(item).expect("a state").to_string().contains("StatePart for");
+    let is_part = |item: &DeriveInput| derive(item).expect("a state").to_string().contains("Flatten for");
     assert!(is_part(&parse_quote!(
         struct Wallet(u32);
     )));

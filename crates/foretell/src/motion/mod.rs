@@ -8,20 +8,20 @@
 //! - [`trajectory`]: through samples and beyond them (P1 to P11); `curve(0) = p1`, `curve(1) = p2`.
 //! - [`Correction`], [`VisualOffset`] (R23, R24, D15): `shown = simulated + offset`,
 //!   `offset(0) = shown before - simulated after`, `decayed(a + b) = decayed(a).decayed(b)`.
-//! - [`TickCapture`]: moved by frame, captured by tick (F5 to F8).
+//! - [`FrameMover`]: moved by frame, captured by tick (F5 to F8).
 //! - [`Decay`]: the law of that decay, `de/dt = -r(e) e`, solved exactly (E17).
 
 mod decay;
+mod frame_mover;
 mod pose;
 mod real;
 pub mod rotation;
-mod tick_capture;
 pub mod trajectory;
 pub mod vector;
 mod visual_offset;
 
 pub use decay::{BySize, Decay};
+pub use frame_mover::{AntiAliasing, FrameMover};
 pub use pose::Pose;
 pub use real::Real;
-pub use tick_capture::{AntiAliasing, TickCapture};
 pub use visual_offset::{Correction, VisualOffset};

@@ -1,6 +1,6 @@
 //! What a row or an input is made of: fields of exact bits, laid out in 32-bit words.
 
-use super::{Column, ComponentSchema, Entity, PlayerId, StatePart};
+use super::{Column, ComponentSchema, Entity, Flatten, PlayerId};
 use alloc::vec::Vec;
 
 /// The type of one lane of a column.
@@ -344,7 +344,7 @@ pub trait State: Sized + 'static {
 
     /// Its part of this type: the first field of it with `#[state(flatten)]`, of a struct among those that all see who see any of it;
     /// `None` without, and by default.
-    fn part_mut<P: StatePart + 'static>(&mut self) -> Option<&mut P> {
+    fn part_mut<P: Flatten + 'static>(&mut self) -> Option<&mut P> {
         None
     }
 }

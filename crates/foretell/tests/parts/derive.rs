@@ -1,6 +1,6 @@
 //! The derives: what they describe, and that what is written is what is read, bit for bit.
 
-use foretell::{Audience, Column, ComponentSchema, Group, Input, Meaning, SendRate, State, StatePart, Writer};
+use foretell::{Audience, Column, ComponentSchema, Flatten, Group, Input, Meaning, SendRate, State, Writer};
 use proptest::prelude::*;
 
 /// Every type of field.

@@ -1,6 +1,6 @@
 //! Moving by frame and being captured by tick: the reference's runs, and the laws of it (F5 to F8, E25, E26).
 
-use foretell::motion::{AntiAliasing, TickCapture};
+use foretell::motion::{AntiAliasing, FrameMover};
 use foretell::time::TickTime;
 use foretell::{Tick, TickRate};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn run(case: &Value) -> Run {
     };
     let hz = u16::try_from(1_000_000 / micros(&case["tick_us"])).expect("a rate");
     let rate = TickRate::hz(hz);
-    let mut mover = TickCapture::new(strategy, rate, 100.0, [0.0], TickTime::default());
+    let mut mover = FrameMover::new(strategy, rate, 100.0, [0.0], TickTime::default());
     let frames = case["frame_us"].as_array().expect("a pattern");
     let mut run = Run { captures: Vec::new(), rendered: Vec::new() };
     let mut at_us = 0;
@@ -92,7 +92,7 @@ proptest! {
     ) {
         let mut at_us = start_us;
         let from = TickTime::from_millionths(at_us * 64);
-        let mut mover = TickCapture::new(AntiAliasing::Exact, rate(), 100.0, [0.0], from);
+        let mut mover = FrameMover::new(AntiAliasing::Exact, rate(), 100.0, [0.0], from);
         let mut captures = Vec::new();
         for frame in frames {
             at_us += frame;
@@ -111,7 +111,7 @@ proptest! {
     fn exact_captures_lie_on_the_path_that_was_shown(
         frames in prop::collection::vec((500..40_000_i64, -20.0..20.0_f64), 1..200), speed_max in 1.0..30.0_f64,
     ) {
-        let mut mover = TickCapture::new(AntiAliasing::Exact, rate(), speed_max, [0.0], TickTime::default());
+        let mut mover = FrameMover::new(AntiAliasing::Exact, rate(), speed_max, [0.0], TickTime::default());
         let (mut at_us, mut path, mut next) = (0, 0.0, Tick::new(1));
         for (frame, velocity) in frames {
             let (begun_us, begun, speed) = (at_us, path, velocity.clamp(-speed_max, speed_max));
@@ -181,7 +181,7 @@ proptest! {
         frames in prop::collection::vec((500..40_000_i64, -20.0..20.0_f64), 1..200),
     ) {
         for strategy in [AntiAliasing::Ignore, AntiAliasing::Ticks, AntiAliasing::Article] {
-            let mut mover = TickCapture::new(strategy, rate(), 20.0, [0.0], TickTime::default());
+            let mut mover = FrameMover::new(strategy, rate(), 20.0, [0.0], TickTime::default());
             let (place, last, before, realtime) = (0.0, 0.0, 0.0, 0.0);
             let mut listing = Listing { strategy, place, last, before, realtime, next: Tick::new(1) };
             let mut at_us = 0;
@@ -203,7 +203,7 @@ proptest! {
 
 #[test]
 fn rounding_does_not_add_up_over_a_million_frames() {
-    let mut mover = TickCapture::new(AntiAliasing::Exact, rate(), 100.0, [0.0_f32], TickTime::default());
+    let mut mover = FrameMover::new(AntiAliasing::Exact, rate(), 100.0, [0.0_f32], TickTime::default());
     // 5 mm a million times, there and back.
     let mut farthest = 0.0_f32;
     for second in 1..=1000_i64 {
@@ -218,7 +218,7 @@ fn rounding_does_not_add_up_over_a_million_frames() {
 
 #[test]
 fn a_velocity_beyond_the_limit_is_shortened_and_a_sleep_is_not_moved_through() {
-    let mut mover = TickCapture::new(AntiAliasing::Exact, rate(), 5.0, [0.0_f64; 2], TickTime::default());
+    let mut mover = FrameMover::new(AntiAliasing::Exact, rate(), 5.0, [0.0_f64; 2], TickTime::default());
     let shown = mover.frame([30.0, 40.0], TickTime::start_of(Tick::new(64)), |_, _| {});
     assert!((shown[0] - 3.0).abs() < 1e-12 && (shown[1] - 4.0).abs() < 1e-12, "{shown:?}");
     let mut captured = Vec::new();
@@ -233,7 +233,7 @@ fn a_velocity_beyond_the_limit_is_shortened_and_a_sleep_is_not_moved_through() {
 #[test]
 fn what_is_moved_goes_on_from_where_it_is_shown_when_the_clock_is_set_back() {
     for strategy in [AntiAliasing::Ignore, AntiAliasing::Ticks, AntiAliasing::Article, AntiAliasing::Exact] {
-        let mut mover = TickCapture::new(strategy, rate(), 5.0, [0.0_f64], TickTime::start_of(Tick::new(1000)));
+        let mut mover = FrameMover::new(strategy, rate(), 5.0, [0.0_f64], TickTime::start_of(Tick::new(1000)));
         let shown = (0..64).map(|nth| mover.frame([3.2], TickTime::ticks(1000.75 + f64::from(nth)), |_, _| {}));
         let [shown] = shown.last().expect("64 frames");
         let mut captured = Vec::new();

@@ -5,7 +5,7 @@ use crate::scenes::remote_screen::RemoteScreen;
 use crate::scenes::window::Window;
 use core::time::Duration;
 use foretell::motion::vector::{add, dot, length, scale, sub};
-use foretell::motion::{AntiAliasing, TickCapture};
+use foretell::motion::{AntiAliasing, FrameMover};
 use foretell::time::TickTime;
 use foretell::{Instant, TickRate};
 use foretell_sim::netsim::Conditions;
@@ -25,7 +25,7 @@ const FRAME_MAX: Duration = Duration::from_millis(34);
 
 /// One owner, its strategy, and what is measured of both views.
 pub struct FrameOwner {
-    mover: TickCapture<f64, 3>,
+    mover: FrameMover<f64, 3>,
     rate: TickRate,
     /// The path of its frames, without ticks (D22).
     pub local: [f64; 3],
@@ -65,7 +65,7 @@ pub struct Measures {
 impl FrameOwner {
     pub fn new(strategy: AntiAliasing, rate: TickRate, place: [f64; 3], at: Instant, seed: u64) -> FrameOwner {
         FrameOwner {
-            mover: TickCapture::new(strategy, rate, SPEED, place, tick_time(rate, at)),
+            mover: FrameMover::new(strategy, rate, SPEED, place, tick_time(rate, at)),
             rate,
             local: place,
             velocity: [0.0; 3],

@@ -197,7 +197,7 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Release(entity));
     }
 
-    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::TickCapture)
+    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::FrameMover)
     /// hands out, before the update that simulates the tick. Of it counts what the schema lets an owner write. A tick
     /// without a capture keeps the state before. Ignored where the game does not move the entity.
     ///
@@ -307,7 +307,7 @@ impl<W: World> Client<W> {
         self.session().map_or(Tick::ZERO, |session| session.local.prediction.timeline.present())
     }
 
-    /// What the clock that ticks run by shows at `now`: where a [mover](crate::motion::TickCapture)'s frames end. 0 at first.
+    /// What the clock that ticks run by shows at `now`: where a [mover](crate::motion::FrameMover)'s frames end. 0 at first.
     pub fn tick_time(&self, now: Instant) -> TickTime {
         self.session().map_or(TickTime::default(), |session| session.at(self.clock.at(now)))
     }

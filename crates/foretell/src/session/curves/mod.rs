@@ -3,12 +3,10 @@
 
 mod cubic;
 mod curve;
-mod pose_source;
 mod row_motion;
 mod row_samples;
 
 pub(crate) use cubic::{LastSpan, Span};
-pub use curve::Curve;
-pub use pose_source::PoseSource;
+pub use curve::{Curve, PoseSource};
 pub(crate) use row_motion::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
 pub(crate) use row_samples::{RowSamples, Sample};

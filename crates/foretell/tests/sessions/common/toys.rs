@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use foretell::motion::vector::{length, sub};
-use foretell::motion::{AntiAliasing, TickCapture};
+use foretell::motion::{AntiAliasing, FrameMover};
 use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent, EntityMode};
 use foretell::session::server::{Server, ServerEvent};
@@ -171,7 +171,7 @@ pub struct Play {
     done: usize,
     pub velocity: [[f64; 3]; 4],
     pub walks: [Walk; 4],
-    movers: BTreeMap<(usize, Entity), (TickCapture<f64, 3>, Toy)>,
+    movers: BTreeMap<(usize, Entity), (FrameMover<f64, 3>, Toy)>,
     /// What has happened, with the time in ms.
     pub events: Vec<(u64, usize, Entity, AuthorityChange)>,
     pub server_events: Vec<ServerEvent>,
@@ -263,7 +263,7 @@ impl Driver<Toys> for Play {
             if what == AuthorityChange::Began {
                 let toy: Toy = client.held(at.local, entity).expect("it has just begun");
                 let from = client.tick_time(at.local);
-                let mover = TickCapture::new(AntiAliasing::Exact, TickRate::default(), WALKS_MPS, toy.place(), from);
+                let mover = FrameMover::new(AntiAliasing::Exact, TickRate::default(), WALKS_MPS, toy.place(), from);
                 self.movers.insert((player, entity), (mover, toy));
             } else if client.held::<Toy>(at.local, entity).is_none() {
                 self.movers.remove(&(player, entity));

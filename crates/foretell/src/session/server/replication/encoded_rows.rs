@@ -3,7 +3,7 @@
 
 use super::encodings_by_base::EncodingsByBase;
 use super::optional_tick::OptionalTick;
-use super::row_bundles::{Found, RowBundle, RowBundles, RowToBundle, fill_up};
+use super::shared_row_bits::{Found, RowToShare, SharedBits, SharedRowBits, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
@@ -38,7 +38,7 @@ pub(super) struct EncodedRows {
     bytes: Vec<u8>,
     /// By the number of the row.
     rows: EncodingsByBase<EncodedRow>,
-    bundles: RowBundles,
+    shared: SharedRowBits,
     told: ShownBases,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -63,7 +63,7 @@ impl EncodedRows {
             of: Tick::ZERO,
             bytes: Vec::new(),
             rows: EncodingsByBase::new(),
-            bundles: RowBundles::new(),
+            shared: SharedRowBits::new(),
             told: ShownBases::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -74,12 +74,12 @@ impl EncodedRows {
     pub(super) fn begin(&mut self, state: Tick, slots: usize) {
         if core::mem::replace(&mut self.of, state) == state {
             self.rows.reserve(slots);
-            self.bundles.reserve(slots);
+            self.shared.reserve(slots);
             return;
         }
         self.bytes.clear();
         self.rows.clear(slots);
-        self.bundles.clear(slots);
+        self.shared.clear(slots);
         let Lengths { count, bits } = core::mem::take(&mut self.against);
         self.usual_bits = bits.checked_div(count).or(self.usual_bits);
     }
@@ -169,32 +169,32 @@ impl EncodedRows {
     /// Some rows of a chunk together, for one who [is told](EncodedRows::encode) each against one of `bases`. They are put together once.
     /// `None` where they are told one by one: as not all are told against a state, or very many others of the chunk are put together.
     #[inline]
-    pub(super) fn bundle<'a>(
+    pub(super) fn shared<'a>(
         &mut self,
         those: ChunkSlots,
         bases: &[OptionalTick; CHUNK as usize],
         has: &[OptionalTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
-    ) -> Option<RowBundle> {
-        match self.bundles.find(those, bases) {
-            Found::Known(bundle) => bundle,
+    ) -> Option<SharedBits> {
+        match self.shared.find(those, bases) {
+            Found::Known(shared) => shared,
             Found::Unknown => {
-                let bundle = self.bundle_another(those, bases, has, row);
-                self.bundles.keep(those, bases, bundle);
-                bundle
+                let shared = self.put_together(those, bases, has, row);
+                self.shared.keep(those, bases, shared);
+                shared
             }
         }
     }
 
     /// The same where nobody has asked for them.
     #[inline(never)]
-    fn bundle_another<'a>(
+    fn put_together<'a>(
         &mut self,
         those: ChunkSlots,
         bases: &[OptionalTick; CHUNK as usize],
         has: &[OptionalTick; CHUNK as usize],
         row: impl Fn(u32) -> RowToTell<'a>,
-    ) -> Option<RowBundle> {
+    ) -> Option<SharedBits> {
         let mut encoded = [None; CHUNK as usize];
         for (encoded, slot) in encoded.iter_mut().zip(those.iter()) {
             let nth = (slot % CHUNK) as usize;
@@ -203,13 +203,13 @@ impl EncodedRows {
             *encoded = Some((RecordHeader { slot, kind }, row));
         }
         let rows = encoded.into_iter().map_while(|encoded| encoded);
-        let mut rows = rows.map(|(header, EncodedRow { start, bits, .. })| RowToBundle {
+        let mut rows = rows.map(|(header, EncodedRow { start, bits, .. })| RowToShare {
             header,
             bytes: &self.bytes[start as usize..],
             bits: bits as usize,
         });
         let first = rows.next()?;
-        Some(self.bundles.bundle(first, rows))
+        Some(self.shared.put_together(first, rows))
     }
 
     /// Appends the bits of a row that is encoded.
@@ -219,15 +219,15 @@ impl EncodedRows {
     }
 
     #[inline]
-    pub(super) fn append_bundle(&self, of: RowBundle, to: &mut BitBatch<'_, '_>) {
-        self.bundles.append(of, to);
+    pub(super) fn append_shared(&self, of: SharedBits, to: &mut BitBatch<'_, '_>) {
+        self.shared.append(of, to);
     }
 }
 
 #[cfg(test)]
 impl EncodedRows {
     /// Whether those were put together for one who is told each against one of `bases`.
-    pub(super) fn has_bundle(&self, those: ChunkSlots, bases: &[OptionalTick; CHUNK as usize]) -> bool {
-        matches!(self.bundles.find(those, bases), Found::Known(Some(_)))
+    pub(super) fn has_shared(&self, those: ChunkSlots, bases: &[OptionalTick; CHUNK as usize]) -> bool {
+        matches!(self.shared.find(those, bases), Found::Known(Some(_)))
     }
 }

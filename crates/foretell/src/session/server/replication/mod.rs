@@ -23,10 +23,10 @@ mod recent_changes;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
-mod row_bundles;
 mod rows_to_tell;
 mod sent_datagrams;
 mod sent_snapshots;
+mod shared_row_bits;
 mod shown_context;
 mod shown_datagram;
 mod shown_lane;

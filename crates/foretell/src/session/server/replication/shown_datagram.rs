@@ -2,7 +2,7 @@
 
 use super::chosen_records::{ChosenRecords, RecordToTell};
 use super::encoded_rows::EncodedRows;
-use super::row_bundles::RowBundle;
+use super::shared_row_bits::SharedBits;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::exact_row_codec::ExactRowCodec;
@@ -124,13 +124,13 @@ impl RecordWriter<'_, '_> {
 
     /// Writes some rows of a chunk. Whether they have found room.
     #[inline]
-    pub(super) fn write_bundle(&mut self, bundle: RowBundle) -> bool {
-        let first_bits = self.before.first_bits(&bundle.header);
-        let has_room = self.has_room(bundle.header.bits(first_bits, self.codec) + bundle.bits);
+    pub(super) fn write_shared(&mut self, shared: SharedBits) -> bool {
+        let first_bits = self.before.first_bits(&shared.header);
+        let has_room = self.has_room(shared.header.bits(first_bits, self.codec) + shared.bits);
         if has_room {
             first_bits.write(&mut self.bits);
-            self.encoded.append_bundle(bundle, &mut self.bits);
-            self.before = self.before.followed_by(bundle.after);
+            self.encoded.append_shared(shared, &mut self.bits);
+            self.before = self.before.followed_by(shared.after);
         }
         has_room
     }

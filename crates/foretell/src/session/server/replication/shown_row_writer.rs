@@ -68,8 +68,8 @@ impl ShownRowWriter<'_, '_, '_> {
                 *base = OptionalTick::RESTED;
             }
         }
-        let bundle = to.encoded.bundle(those, &bases, has, |slot| of.row_to_tell(slot));
-        let is_told = bundle.is_some_and(|bundle| to.write_bundle(bundle));
+        let shared = to.encoded.shared(those, &bases, has, |slot| of.row_to_tell(slot));
+        let is_told = shared.is_some_and(|shared| to.write_shared(shared));
         if is_told {
             self.note_told(those);
         }

@@ -62,9 +62,9 @@ fn rows_of_a_chunk_that_a_client_has_are_put_together_for_all_who_have_them() {
             those = lane.to_tell.waiting.slots().chunk(0);
             lane.sort();
         });
-        let is_bundle = scene.encoded.has_bundle(those, scene.lane.to_tell.rows.chunk_has(0));
+        let is_shared = scene.encoded.has_shared(those, scene.lane.to_tell.rows.chunk_has(0));
         // At first the client has none of them.
-        assert_eq!((those.count() > 50, is_bundle), (true, tick > 1), "in tick {tick}");
+        assert_eq!((those.count() > 50, is_shared), (true, tick > 1), "in tick {tick}");
         let number = u16::try_from(tick - 1).expect("few");
         scene.lane.acknowledge(AckBits::first(number), at(tick));
     }

@@ -27,10 +27,10 @@ pub enum AntiAliasing {
 
 /// An entity that its owner moves by frame, in `N` dimensions.
 ///
-/// Call [`frame`](TickCapture::frame) once per rendered frame with the velocity that the input asks for; it hands out
+/// Call [`frame`](FrameMover::frame) once per rendered frame with the velocity that the input asks for; it hands out
 /// what is to be captured, and returns what is to be shown.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct TickCapture<R, const N: usize> {
+pub struct FrameMover<R, const N: usize> {
     strategy: AntiAliasing,
     rate: TickRate,
     /// A faster velocity is shortened to it, in m/s.
@@ -48,12 +48,12 @@ pub struct TickCapture<R, const N: usize> {
     before: [R; N],
 }
 
-impl<R: Real, const N: usize> TickCapture<R, N> {
+impl<R: Real, const N: usize> FrameMover<R, N> {
     /// An owner that stands at `place` (metres) at the point `at` of the tick axis. `speed_max` is the fastest that it
     /// moves in m/s (E26): what the [schema](crate::world::ComponentSchema::speed_max) allows, so that the server does not
     /// have to hold it back.
-    pub fn new(strategy: AntiAliasing, rate: TickRate, speed_max: R, place: [R; N], at: TickTime) -> TickCapture<R, N> {
-        TickCapture {
+    pub fn new(strategy: AntiAliasing, rate: TickRate, speed_max: R, place: [R; N], at: TickTime) -> FrameMover<R, N> {
+        FrameMover {
             strategy,
             rate,
             speed_max,

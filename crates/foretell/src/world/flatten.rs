@@ -10,7 +10,7 @@ use alloc::vec::Vec;
     message = "`{Self}` can't stand in another state",
     note = "what has `#[state(flatten)]` is of a struct with #[derive(State)] that says no `audience`, `predict` or `hz`, nor do its fields: say it of the field that is flattened, or of the state that it is in"
 )]
-pub trait StatePart: Sized {
+pub trait Flatten: Sized {
     /// How many words its fields take.
     const WORDS: usize;
     /// What its fields mean of which a state has one field at most: a bit for each such [`Meaning`](super::Meaning), by its place there.
@@ -20,11 +20,11 @@ pub trait StatePart: Sized {
     /// Writes the exact bits of all fields, in order.
     ///
     /// # Panics
-    /// When there are fewer than [`WORDS`](StatePart::WORDS) words.
+    /// When there are fewer than [`WORDS`](Flatten::WORDS) words.
     fn write(&self, words: &mut [u32]);
-    /// The inverse of [`write`](StatePart::write).
+    /// The inverse of [`write`](Flatten::write).
     ///
     /// # Panics
-    /// When there are fewer than [`WORDS`](StatePart::WORDS) words.
+    /// When there are fewer than [`WORDS`](Flatten::WORDS) words.
     fn read(words: &[u32]) -> Self;
 }

@@ -6,13 +6,13 @@ use crate::session::shown_row_header::{RecordHeader, RecordsBefore};
 use crate::wire::{BitBatch, BitWriter};
 use alloc::vec::Vec;
 
-/// How many bundles of a chunk are kept: each of other rows, or told against other states. Where clients have less in common, to put
+/// How many choices of a chunk's rows are kept: each of other rows, or told against other states. Where clients have less in common, to put
 /// their rows together costs more than it saves.
-const BUNDLES_MAX: usize = 16;
+const SHARED_MAX: usize = 16;
 
 /// Which bits of some rows of a chunk to copy: all but what stands before the first one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowBundle {
+pub(super) struct SharedBits {
     /// What stands before the first one.
     pub header: RecordHeader,
     /// By what is told that comes behind them.
@@ -23,7 +23,7 @@ pub(super) struct RowBundle {
 
 /// A row that is to be put together with others.
 #[derive(Clone, Copy)]
-pub(super) struct RowToBundle<'a> {
+pub(super) struct RowToShare<'a> {
     pub header: RecordHeader,
     /// It begins with these, of which there are as many as whole eights take.
     pub bytes: &'a [u8],
@@ -37,20 +37,20 @@ struct Kept {
     /// Where the states begin that they are told against.
     bases: usize,
     /// `None` where not all are told against one.
-    bundle: Option<RowBundle>,
+    shared: Option<SharedBits>,
 }
 
 /// What is known of some rows of a chunk.
 pub(super) enum Found {
-    /// They are a bundle, or told one by one: as not all are told against a state, or as very many others were asked for.
-    Known(Option<RowBundle>),
+    /// They are together, or told one by one: as not all are told against a state, or as very many others were asked for.
+    Known(Option<SharedBits>),
     /// Nobody has asked for them.
     Unknown,
 }
 
 /// Its memory is used again.
 #[derive(Debug)]
-pub(super) struct RowBundles {
+pub(super) struct SharedRowBits {
     /// By the number of the chunk: how many of them there are.
     counts: Vec<usize>,
     /// Room for the most that a chunk may have.
@@ -59,9 +59,9 @@ pub(super) struct RowBundles {
     bytes: Vec<u8>,
 }
 
-impl RowBundles {
-    pub(super) fn new() -> RowBundles {
-        RowBundles { counts: Vec::new(), kept: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
+impl SharedRowBits {
+    pub(super) fn new() -> SharedRowBits {
+        SharedRowBits { counts: Vec::new(), kept: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
     }
 
     /// There are none any more; numbers of rows are below `slots`, or below what was said before.
@@ -77,7 +77,7 @@ impl RowBundles {
         let chunks = slots.div_ceil(CHUNK as usize);
         if self.counts.len() < chunks {
             self.counts.resize(chunks, 0);
-            self.kept.resize(chunks * BUNDLES_MAX, Kept { slots: 0, bases: 0, bundle: None });
+            self.kept.resize(chunks * SHARED_MAX, Kept { slots: 0, bases: 0, shared: None });
         }
     }
 
@@ -85,21 +85,21 @@ impl RowBundles {
     #[inline]
     pub(super) fn find(&self, those: ChunkSlots, has: &[OptionalTick; CHUNK as usize]) -> Found {
         let (chunk, bases) = ((those.first / CHUNK) as usize, &self.bases);
-        let kept = &self.kept[chunk * BUNDLES_MAX..][..self.counts[chunk]];
+        let kept = &self.kept[chunk * SHARED_MAX..][..self.counts[chunk]];
         let are_these = |kept: &&Kept| kept.slots == those.slots && are_told_against(those, &bases[kept.bases..], has);
         match kept.iter().find(are_these) {
-            Some(known) => Found::Known(known.bundle),
-            None if kept.len() < BUNDLES_MAX => Found::Unknown,
+            Some(known) => Found::Known(known.shared),
+            None if kept.len() < SHARED_MAX => Found::Unknown,
             None => Found::Known(None),
         }
     }
 
     /// Puts rows together: of the first one and of the others what stands before each, its bytes, and how many bits of these it takes.
-    pub(super) fn bundle<'a>(
+    pub(super) fn put_together<'a>(
         &mut self,
-        first: RowToBundle<'a>,
-        others: impl Iterator<Item = RowToBundle<'a>>,
-    ) -> RowBundle {
+        first: RowToShare<'a>,
+        others: impl Iterator<Item = RowToShare<'a>>,
+    ) -> SharedBits {
         let start = self.bytes.len();
         let mut writer = BitWriter::new(&mut self.bytes);
         let (mut batch, mut after) = (BitBatch::new(&mut writer), RecordsBefore::UNKNOWN);
@@ -113,20 +113,20 @@ impl RowBundles {
         let bits = batch.bit_len();
         batch.finish();
         fill_up(&mut self.bytes);
-        RowBundle { header: first.header, after, bits, start }
+        SharedBits { header: first.header, after, bits, start }
     }
 
-    /// Those that [nothing is known](Found::Unknown) of are this bundle from now on, or told one by one.
-    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[OptionalTick; CHUNK as usize], bundle: Option<RowBundle>) {
+    /// Those that [nothing is known](Found::Unknown) of are these from now on, or told one by one.
+    pub(super) fn keep(&mut self, those: ChunkSlots, has: &[OptionalTick; CHUNK as usize], shared: Option<SharedBits>) {
         let nth = (those.first / CHUNK) as usize;
-        let place = nth * BUNDLES_MAX + self.counts[nth];
-        self.kept[place] = Kept { slots: those.slots, bases: self.bases.len(), bundle };
+        let place = nth * SHARED_MAX + self.counts[nth];
+        self.kept[place] = Kept { slots: those.slots, bases: self.bases.len(), shared };
         self.counts[nth] += 1;
         self.bases.extend(those.iter().map(|slot| has[(slot % CHUNK) as usize]));
     }
 
     #[inline]
-    pub(super) fn append(&self, of: RowBundle, to: &mut BitBatch<'_, '_>) {
+    pub(super) fn append(&self, of: SharedBits, to: &mut BitBatch<'_, '_>) {
         to.put_bytes(&self.bytes[of.start..], of.bits);
     }
 }
@@ -163,18 +163,18 @@ mod tests {
         has
     }
 
-    fn add(rows: &mut RowBundles, ticks: [u32; 3]) -> usize {
+    fn add(rows: &mut SharedRowBits, ticks: [u32; 3]) -> usize {
         let header = |slot| RecordHeader { slot, kind: RecordKind::Against { age_ticks: 2 } };
-        let mut all = THOSE.iter().map(|slot| RowToBundle { header: header(slot), bytes: &[0xa5; 8], bits: 12 });
+        let mut all = THOSE.iter().map(|slot| RowToShare { header: header(slot), bytes: &[0xa5; 8], bits: 12 });
         let first = all.next().expect("there are some");
-        let chunk = rows.bundle(first, all);
+        let chunk = rows.put_together(first, all);
         rows.keep(THOSE, &in_states(ticks), Some(chunk));
         chunk.bits
     }
 
     #[test]
     fn what_was_put_together_is_found_by_who_is_told_the_same_against_the_same_states() {
-        let mut rows = RowBundles::new();
+        let mut rows = SharedRowBits::new();
         rows.clear(2 * CHUNK as usize);
         assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Unknown));
         let bits = add(&mut rows, [5, 6, 7]);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn of_very_many_different_choices_only_the_first_are_put_together() {
-        let mut rows = RowBundles::new();
+        let mut rows = SharedRowBits::new();
         rows.clear(2 * CHUNK as usize);
         for state in 0..16 {
             add(&mut rows, [state, 6, 7]);
