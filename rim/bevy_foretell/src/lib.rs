@@ -56,6 +56,6 @@ pub use play::Play;
 pub use plugin::ForetellPlugin;
 pub use registry::ForetellApp;
 pub use schedules::{ReadInput, Simulation};
-pub use session::{Leave, LocalPlayer, Pressed, Stats};
+pub use session::{Leave, LocalPlayer, Pressed, RemovePlayer, Stats};
 pub use step::{StepCommands, StepInputs};
 pub use step_messages::StepMessages;

@@ -8,7 +8,7 @@ use crate::events::Connection;
 use crate::messages::{self, MessageTypes};
 use crate::registry::{ForetellApp, Registry};
 use crate::schedules::{ReadInput, RunSession, Simulation};
-use crate::session::{self, LocalPlayer, Pressed, Stats};
+use crate::session::{self, LocalPlayer, Pressed, Removals, Stats};
 use crate::settings::Settings;
 use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages::StepMessageTypes;
@@ -107,7 +107,9 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
         app.init_resource::<Datagrams>()
             .init_resource::<Shown>()
             .init_resource::<LocalPlayer>()
-            .init_resource::<Stats>();
+            .init_resource::<Stats>()
+            .init_resource::<Removals>();
+        app.add_observer(session::note_removal);
         // What steps may ask for.
         app.constant::<Networked>().constant::<Simulated>().constant::<Driven<I>>().constant::<Gone>();
         app.constant::<CurrentStep>().constant::<Directory>().constant::<StepInputs<I>>();

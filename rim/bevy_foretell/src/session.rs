@@ -12,15 +12,31 @@ use crate::start::start;
 use bevy_app::AppExit;
 use bevy_derive::{Deref, DerefMut};
 use bevy_ecs::message::Messages;
-use bevy_ecs::prelude::{Resource, World};
+use bevy_ecs::prelude::{Event, On, ResMut, Resource, World};
 use bevy_time::{Real, Time};
 use foretell::session::client::ClientStats;
-use foretell::{ClientState, Frame, Input, Instant, PlayerId};
+use foretell::{ClientState, Frame, Input, Instant, PlayerId, Reason};
 
 /// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins, with a
 /// [`Play`] that is inserted later or at once. The end of the program ([`AppExit`]) does so by itself.
 #[derive(Resource, Debug)]
 pub struct Leave;
+
+/// Removes a player for good, by the server or host: `commands.trigger(RemovePlayer { player, reason: "away for too long".into() })`. Their app
+/// is told why ([`NotConnected`](crate::NotConnected)), and the next step that they have left ([`StepCommands::left`](crate::StepCommands::left)).
+/// Who asks to join again is kept out by [`admit`](crate::ForetellPlugin::admit) alone. Nothing happens to who plays at the host, and in
+/// the app of a client.
+#[derive(Event, Clone, Debug)]
+pub struct RemovePlayer {
+    /// Whom.
+    pub player: PlayerId,
+    /// What their client is told, in at most 120 bytes.
+    pub reason: Reason,
+}
+
+/// Those that the session is still to remove.
+#[derive(Resource, Default)]
+pub(crate) struct Removals(Vec<RemovePlayer>);
 
 /// What the own player presses: the input of the ticks of a frame. Written in [`ReadInput`] in each frame: what is held by `=`, what is
 /// pressed for a moment (`just_pressed`) by `|=`. In a frame in which no tick is due nothing is read, and it stays as it is; after ticks
@@ -72,6 +88,7 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
 fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now: Instant) -> Option<String> {
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
+    remove_players(world, &mut **driver);
     let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
     let mut take = || {
         is_taken = true;
@@ -125,8 +142,24 @@ fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
     }
 }
 
+/// Notes whom a game wants to be removed.
+pub(crate) fn note_removal(of: On<RemovePlayer>, mut removals: ResMut<Removals>) {
+    removals.0.push(of.event().clone());
+}
+
+fn remove_players<I: Input + Send + Sync>(world: &mut World, driver: &mut dyn Driver<I>) {
+    let removals = core::mem::take(&mut *world.resource_mut::<Removals>());
+    let server = match driver.end() {
+        Some(End::Server(server)) => server,
+        Some(End::Host(host)) => host.server_mut(),
+        Some(End::Client(_)) | None => return,
+    };
+    removals.0.into_iter().for_each(|RemovePlayer { player, reason }| server.remove(player, reason));
+}
+
 /// Ends the session, if there is one.
 fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
+    world.insert_resource(Removals::default());
     let Some(Engine { driver, mut game }) = world.remove_non_send::<Engine<I>>() else { return };
     game.lent(world, |game| driver.leave(now, game));
     world.insert_resource(LocalPlayer(None));

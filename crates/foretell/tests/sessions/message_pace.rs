@@ -21,6 +21,9 @@ struct Line(u32);
 #[message(unreliable)]
 struct Wave(u32);
 
+#[derive(Serialize, Deserialize, Message)]
+struct Drawing(Vec<u8>);
+
 const LATENCY: Duration = Duration::from_millis(25);
 
 /// A player whose frames are not those of ticks, and what they and the server have to say.
@@ -28,6 +31,9 @@ const LATENCY: Duration = Duration::from_millis(25);
 struct Talk {
     /// Whether they say where they aim, in each frame.
     aims: bool,
+    /// A drawing of so many bytes that the player sends, and when it came.
+    draws: Option<usize>,
+    drawn: Option<Instant>,
     /// What the server says before its next step.
     line: Option<Line>,
     waves: bool,
@@ -54,7 +60,10 @@ impl Driver<Masses> for Talk {
         }
     }
 
-    fn after_server(&mut self, _: Instant, _: &Server<Masses>, frame: &ServerFrame<'_>) {
+    fn after_server(&mut self, now: Instant, _: &Server<Masses>, frame: &ServerFrame<'_>) {
+        if frame.messages.iter().any(|message| message.get::<Drawing>().is_some()) {
+            self.drawn = Some(now);
+        }
         self.aimed += frame.messages.iter().filter(|message| message.get::<Aim>().is_some()).count() as u32;
         (self.sent_most, self.sent) = (self.sent_most.max(self.sent), 0);
     }
@@ -63,6 +72,9 @@ impl Driver<Masses> for Talk {
         if self.aims {
             // Before they play it is refused.
             let _ = client.send(&Aim(7));
+        }
+        if let Some(bytes) = self.draws.take() {
+            client.send(&Drawing(vec![3; bytes])).expect("they play");
         }
     }
 
@@ -79,11 +91,16 @@ impl Driver<Masses> for Talk {
 }
 
 fn session() -> Simulation<Masses> {
-    let messages = Messages::new().with::<Aim>().with::<Line>().with::<Wave>();
+    session_with(ClientConfig::default())
+}
+
+fn session_with(client: ClientConfig) -> Simulation<Masses> {
+    let messages = Messages::new().with::<Aim>().with::<Line>().with::<Wave>().with::<Drawing>();
     let rules = Rules { messages, ..Rules::new(Masses::schema()) };
-    let mut simulation = Simulation::new(rules, ServerConfig::default(), Masses::default(), 1);
+    let config = ServerConfig { message_rate_max: u32::MAX, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(rules, config, Masses::default(), 1);
     let conditions = Conditions { latency: LATENCY, ..Conditions::default() };
-    let (client, host, world) = (ClientConfig::default(), HostOptions::at(144), Masses::default());
+    let (host, world) = (HostOptions::at(144), Masses::default());
     simulation.add_player(PlayerOptions { client, host, conditions, world });
     simulation
 }
@@ -101,6 +118,21 @@ fn who_says_something_in_each_frame_sends_it_once_in_a_tick() {
     // A datagram of inputs and one of messages in a tick, of which two may fall between two steps.
     assert!(talk.sent_most <= 4, "{}", talk.sent_most);
     assert!((290..=330).contains(&talk.aimed), "{}", talk.aimed);
+}
+
+#[test]
+fn however_much_is_said_at_whatever_rate_it_goes_in_two_datagrams_per_tick() {
+    let mut simulation = session_with(ClientConfig { message_rate: 10_000_000, ..ClientConfig::default() });
+    let mut talk = Talk::default();
+    run(&mut simulation, 2000, &mut talk);
+    (talk.sent_most, talk.draws) = (0, Some(300_000));
+    let began = simulation.now();
+    run(&mut simulation, 5000, &mut talk);
+    // With one of inputs; what two ticks send may fall between two steps.
+    assert!((3..=6).contains(&talk.sent_most), "{}", talk.sent_most);
+    // 157 pairs of fragments of 960 bytes, at 64 ticks per second.
+    let took = talk.drawn.map(|at| at.since(began));
+    assert!(took.is_some_and(|took| took < Duration::from_millis(3200)), "{took:?}");
 }
 
 /// Nothing gets through in either direction for so long.

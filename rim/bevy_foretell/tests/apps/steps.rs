@@ -7,8 +7,8 @@ use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
 use bevy_foretell::{
     Appeared, Connection, Corrected, EffectCancelled, EffectHappened, ForetellPlugin, Hidden, HitJudged, InterestRules,
-    Leave, LocalPlayer, Message, NetEntity, Networked, NotConnected, Play, PlayerId, Reason, Received, Say, ServerSaid,
-    Simulated, Simulation, StepCommands, StepMessages, Unsent,
+    Leave, LocalPlayer, Message, NetEntity, Networked, NotConnected, Play, PlayerId, Reason, Received, RemovePlayer,
+    Say, ServerSaid, Simulated, Simulation, StepCommands, StepMessages, Unsent,
 };
 use bevy_foretell::{ForetellApp, State};
 use bevy_time::TimePlugin;
@@ -304,6 +304,26 @@ fn rules_of_the_game_hide_entities_and_let_in_whom_it_wants() {
     rig.player(0).world_mut().trigger(Say::to_server(Jump(-100)));
     rig.run(60);
     assert_eq!(cubes(rig.player(1)).len(), 2);
+}
+
+#[test]
+fn who_is_removed_is_told_why_and_the_others_play_on_without_them() {
+    let mut rig = playing(|app| {
+        talkative(app);
+        app.init_resource::<Log>();
+        app.add_observer(|said: On<NotConnected>, mut log: ResMut<Log>| log.1.push(said.why.clone()));
+    });
+    let (removed, stays) = (own(rig.player(0)), own(rig.player(1)));
+    // A client removes nobody.
+    let remove = |player| RemovePlayer { player, reason: Reason::from("away for too long") };
+    rig.player(0).world_mut().trigger(remove(stays));
+    rig.server().world_mut().trigger(remove(removed));
+    rig.run(60);
+    let why = &rig.player(0).world().resource::<Log>().1;
+    assert!(why.len() == 1 && why[0].contains("away for too long"), "{why:?}");
+    assert_eq!(rig.player(1).world().resource::<Log>().1.len(), 0);
+    let owners = |app: &mut App| cubes(app).iter().map(|(_, owner, _)| *owner).collect::<Vec<_>>();
+    assert_eq!([owners(rig.server()), owners(rig.player(1))], [[stays], [stays]]);
 }
 
 /// Nobody foresees what it shows.

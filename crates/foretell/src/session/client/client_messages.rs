@@ -17,6 +17,9 @@ use core::time::Duration;
 
 /// The least rate for messages upwards, in bytes per second, even when much is under way.
 const LEAST: u32 = 1000;
+/// In how many datagrams messages go up in a tick at most: servers over a network read few of a client's in each, and what is beyond costs
+/// inputs.
+const DATAGRAMS_MAX: usize = 2;
 
 /// Lives as long as the session.
 pub(super) struct ClientMessages {
@@ -73,8 +76,7 @@ impl ClientMessages {
         self.exchange.note_reached(sent);
     }
 
-    /// Sends what may be sent now: once in a tick, however many frames that has, as a server reads few datagrams in a tick. Returns how
-    /// many bytes those are.
+    /// Sends what may be sent now: once in a tick, however many frames that has. Returns how many bytes those are.
     pub(super) fn send(&mut self, moment: Moment<'_>, ticket: u8, outbox: &mut Outbox) -> u64 {
         let Moment { now, at, settings } = moment;
         let (tick, tick_length) = (at.tick(), Duration::from_secs_f64(settings.rules.tick_rate.seconds()));
@@ -86,7 +88,8 @@ impl ClientMessages {
         let most = settings.config.message_rate;
         allowance.add(Budget { least: LEAST.min(most), most }, exchange.under_way(), now);
         let kinds = &settings.rules.messages;
-        let sending = Sending { now, peer: PeerId::default(), ticket, kinds, before_a_state: false };
+        let (peer, datagrams_max) = (PeerId::default(), DATAGRAMS_MAX);
+        let sending = Sending { now, peer, ticket, kinds, before_a_state: false, datagrams_max };
         let bytes = exchange.send(sending, allowance, outbox);
         if bytes > 0 {
             self.sent = Some((tick, now));

@@ -5,7 +5,7 @@ use super::curve::{Curve, PoseSource};
 use super::row_motion::{RowBuffer, blend, blend_but_poses, set_finite_lanes};
 use crate::motion::Correction;
 use crate::motion::trajectory::{Extrapolation, dead_reckon, rotation_curve};
-use crate::motion::vector::{add, length, scale, sub};
+use crate::motion::vector::{add, length, scale, squared_distance, sub};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{Column, ComponentSchema, Meaning};
 use core::time::Duration;
@@ -104,6 +104,9 @@ impl<'a> RowSamples<'a> {
     /// there is one between the middle states; it is as in the first until it is there.
     pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, teleport_m: f64) -> bool {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
+        if self.are_all_near(position, teleport_m) {
+            return false;
+        }
         let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, teleport_m));
         if before {
             self.of[0] = None;
@@ -112,6 +115,15 @@ impl<'a> RowSamples<'a> {
             self.of[3] = None;
         }
         between
+    }
+
+    /// Whether no way from a state to the next is as far as a teleport, as nearly always. Without roots: each row that is drawn is asked.
+    #[inline]
+    fn are_all_near(&self, position: Moving<'_>, teleport_m: f64) -> bool {
+        let places: [Option<[f64; 3]>; 4] = self.of.map(|of| of.map(|(_, words)| position.of.lanes(words)));
+        places.windows(2).all(|pair| {
+            pair[0].zip(pair[1]).is_none_or(|(from, to)| squared_distance(from, to) <= teleport_m * teleport_m)
+        })
     }
 
     /// Whether the way from a state to the next is none that it goes, but a jump: as far as a teleport at least, and farther than at

@@ -51,6 +51,8 @@ pub(crate) struct Sending<'a> {
     pub kinds: &'a Messages,
     /// Whether a state is still to be sent: messages leave it its share.
     pub before_a_state: bool,
+    /// In how many datagrams at most.
+    pub datagrams_max: usize,
 }
 
 /// Where messages that have come are put.
@@ -225,8 +227,11 @@ impl MessageExchange {
             allowance.note(fates, now);
         }
         let mut sent = 0;
-        while self.outgoing.has_next() && !self.in_flight.is_full() && allowance.takes_messages(sending.before_a_state)
-        {
+        for _ in 0..sending.datagrams_max {
+            let has_next = self.outgoing.has_next() && !self.in_flight.is_full();
+            if !has_next || !allowance.takes_messages(sending.before_a_state) {
+                break;
+            }
             let bytes = self.write(sending, opening, outbox);
             allowance.spend_on_messages(bytes);
             sent += bytes as u64;

@@ -68,8 +68,7 @@ impl End {
     fn write(&mut self, now: Instant, outbox: &mut Outbox) {
         self.allowance.add(Budget { least: 64_000, most: 64_000 }, self.exchange.under_way(), now);
         let kinds = kinds();
-        let sending = Sending { now, peer: PeerId(0), ticket: 7, kinds: &kinds, before_a_state: false };
-        self.exchange.send(sending, &mut self.allowance, outbox);
+        self.exchange.send(sending(now, &kinds), &mut self.allowance, outbox);
     }
 
     fn read(&mut self, now: Instant, datagram: &[u8]) -> Result<(), Malformed> {
@@ -95,6 +94,10 @@ impl End {
         }
         Ok(())
     }
+}
+
+fn sending(now: Instant, kinds: &Messages) -> Sending<'_> {
+    Sending { now, peer: PeerId(0), ticket: 7, kinds, before_a_state: false, datagrams_max: usize::MAX }
 }
 
 /// What a link does to a datagram: how many milliseconds it takes each copy.
@@ -225,8 +228,7 @@ fn where_nothing_is_said_nothing_is_sent() {
     assert!((2..=6).contains(&count), "{count} datagrams to get to know each other");
     let (kinds, mut outbox) = (Messages::new(), Outbox::new());
     let mut silent = End::new(MessageExchange::of_client(&kinds, 5));
-    let sending = Sending { now: Instant::ZERO, peer: PeerId(0), ticket: 0, kinds: &kinds, before_a_state: false };
-    silent.exchange.send(sending, &mut silent.allowance, &mut outbox);
+    silent.exchange.send(sending(Instant::ZERO, &kinds), &mut silent.allowance, &mut outbox);
     assert!(outbox.is_empty(), "there are no kinds of messages");
 }
 

@@ -186,6 +186,6 @@ fn send_messages<I: Input>(round: &mut SendRound<'_, I>, index: usize, before_a_
     let Member { peer, place, .. } = &mut round.roster.members_mut()[index];
     let Some(address) = place.address() else { return };
     let (kinds, ticket) = (&round.settings.rules.messages, place.ticket());
-    let sending = Sending { now: round.now, peer: address, ticket, kinds, before_a_state };
+    let sending = Sending { now: round.now, peer: address, ticket, kinds, before_a_state, datagrams_max: usize::MAX };
     peer.counters.stats.bytes_sent += peer.messages.send(sending, peer.replica.allowance(), round.outbox);
 }
