@@ -7,6 +7,7 @@ use common::Buttons;
 use common::f64_mass::{Body, Masses};
 use core::time::Duration;
 use foretell::session::client::{Predict, Show};
+use foretell::session::host::LocalPlayer;
 use foretell::{
     Client, ClientConfig, Curve, EffectKind, Entity, Frame, Instant, Interest, Owned, PlayerId, Rules, ServerConfig,
     Simulate, Step, Table, Tick, Views, World,
@@ -42,7 +43,7 @@ fn who_sits_at_the_server_costs_no_allocations_either_with_and_without_limits_of
     for interest in [Interest::Everything, within] {
         let server = ServerConfig { interest, ..ServerConfig::default() };
         let mut simulation = Simulation::new(Rules::new(Masses::schema()), server, Masses::default(), 3);
-        simulation.seat_player(Show::Between);
+        simulation.seat_player(LocalPlayer::new(Show::Between));
         let (client, conditions) = (ClientConfig::default(), Conditions::default());
         for _ in 0..2 {
             let (host, world) = (HostOptions::at(60), Masses::default());

@@ -12,7 +12,7 @@ struct Folder {
 }
 
 const FOLDERS: [Folder; 14] = [
-    Folder { path: "session/curves", layers: &[&["curve", "row_motion"], &["cubic"], &["row_samples"]] },
+    Folder { path: "session/curves", layers: &[&["curve", "row_motion"], &["cubic_weights"], &["row_samples"]] },
     Folder {
         path: "session/client",
         layers: &[
@@ -32,7 +32,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/link",
         layers: &[
-            &["round_trips", "server_clock", "outgoing_step_messages", "tick_unwrap"],
+            &["round_trips", "clock_drift", "outgoing_step_messages", "tick_unwrap"],
             &["datagram_timing", "pacing"],
             &["input_send_window"],
             &["link"],
@@ -42,7 +42,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/snapshots",
         layers: &[
             &["baselines", "comparison_outcomes", "input_relay_reader", "shown_reader", "track_rings"],
-            &["hidden_entities", "track_sample"],
+            &["hidden_entities", "track_lookup"],
             &["component_tracks"],
             &["tracks"],
             &["known_rows"],
@@ -107,7 +107,7 @@ const FOLDERS: [Folder; 14] = [
                 "pending_refusals",
                 "roster_change",
                 "join_leave_log",
-                "silence_clock",
+                "awake_clock",
                 "player_numbers",
                 "capacity",
             ],
@@ -138,7 +138,7 @@ const FOLDERS: [Folder; 14] = [
                 "ranking_key",
                 "interest_settings",
             ],
-            &["client_rows", "entities_in_view", "recent_changes", "sent_datagrams", "slot_positions"],
+            &["client_rows", "told_entities", "recent_changes", "sent_datagrams", "slot_positions"],
             &["shared_row_bits"],
             &["encoded_rows"],
             &["chosen_records", "interest_query"],

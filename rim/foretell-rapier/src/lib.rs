@@ -39,5 +39,5 @@ pub use link::Link;
 pub use physics::Physics;
 pub use push::BodyMut;
 pub use rapier3d;
-pub use scene::{Gameplay, Scene};
+pub use scene::{Gameplay, SavedScene, Scene};
 pub use touch::{Contact, Party, Touch};

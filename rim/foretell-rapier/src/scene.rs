@@ -2,6 +2,7 @@
 
 use crate::{Blueprint, Physics};
 use core::ops::{Deref, DerefMut};
+use foretell::world::SavedTable;
 use foretell::{
     Entity, Input, InterestRules, Newcomer, Owned, PlayerId, Reason, Ref, Role, Rows, Rules, Schema, Simulate, Step,
     Table, World, WorldPart,
@@ -221,23 +222,41 @@ impl<G: Gameplay> Simulate for Scene<G> {
     }
 }
 
+/// What is saved of a [`Scene`], whose states are of type `S`: a state is saved when it has been published, and nothing is touched then.
+#[derive(Clone)]
+pub struct SavedScene<S> {
+    physics: Physics,
+    states: SavedTable<S>,
+}
+
+impl<S> Default for SavedScene<S> {
+    fn default() -> SavedScene<S> {
+        SavedScene { physics: Physics::default(), states: SavedTable::default() }
+    }
+}
+
 impl<G: Gameplay> World for Scene<G> {
-    type Saved = Scene<G>;
+    type Saved = SavedScene<G::State>;
 
     fn schema() -> Schema {
         Schema::of::<G::State>()
     }
 
-    fn save(&self, into: &mut Scene<G>) {
-        into.clone_from(self);
+    fn save(&self, into: &mut SavedScene<G::State>) {
+        into.physics.clone_from(&self.physics);
+        self.states.save(&mut into.states);
     }
 
-    fn load(&mut self, from: &Scene<G>) {
-        self.clone_from(from);
+    fn load(&mut self, from: &SavedScene<G::State>) {
+        self.physics.clone_from(&from.physics);
+        self.states.load(&from.states);
+        self.touched.clear();
     }
 
-    fn take(&mut self, from: &mut Scene<G>) {
-        core::mem::swap(self, from);
+    fn take(&mut self, from: &mut SavedScene<G::State>) {
+        core::mem::swap(&mut self.physics, &mut from.physics);
+        self.states.take(&mut from.states);
+        self.touched.clear();
     }
 
     fn publish(&mut self, rows: &mut Rows) {

@@ -18,6 +18,7 @@ use core::time::Duration;
 use foretell::JoinRequest;
 use foretell::session::Rules;
 use foretell::session::client::{Client, Frame, Views};
+use foretell::session::host::LocalPlayer;
 use foretell::session::server::{Server, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{PlayerId, Rows, World};
@@ -56,7 +57,9 @@ pub(super) fn run<W: World>(scenario: &Scenario<W>, plan: &Plan) -> Result<Figur
     let (world, notes) = Spied::new((scenario.make)(), &rules.messages, Some(truth));
     let mut simulation = Simulation::new(rules, scenario.setting.server, world, plan.seed);
     let local = scenario.local_index(plan.players).map(|index| {
-        simulation.seat_player(scenario.setting.client.show);
+        let request = (scenario.ask)(usize::from(index), JoinRequest::new(0));
+        let player = LocalPlayer::new(scenario.setting.client.show).with_data(request.data());
+        simulation.seat_player(player.expect("a request says no more than anybody may"));
         Machine::new(index, notes.clone(), &scenario.setting.rules)
     });
     let mut watch = Watch {
@@ -319,6 +322,8 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             self.of_player.insert(player, index);
             client.present(at.local, &mut self.views);
             machine.see(player, &self.views);
+        } else {
+            self.views = Views::new();
         }
         let asked = core::mem::take(&mut machine.asked);
         let said = core::mem::take(&mut machine.said.1);
@@ -341,6 +346,7 @@ impl<W: World> Driver<Spied<W>> for Watch<'_, W> {
             heard: &heard,
             quiet: self.calm(self.disturbances.quiet(Some(player), at.now)),
             quiet_beside_jitter: self.calm(self.disturbances.quiet_beside_jitter(Some(player), at.now)),
+            views: &self.views,
             truth,
             setting: &self.scenario.setting,
         };

@@ -215,7 +215,8 @@ impl<W: World> Scenario<W> {
         self
     }
 
-    /// With clients that ask as this makes it, by the player's index. Default: players of whom nothing is said.
+    /// With clients that ask as this makes it, by the player's index; of who sits at the server it is what is said of them that counts.
+    /// Default: players of whom nothing is said.
     #[must_use]
     pub fn ask(mut self, ask: impl Fn(usize, JoinRequest) -> JoinRequest + 'static) -> Scenario<W> {
         self.ask = Box::new(ask);

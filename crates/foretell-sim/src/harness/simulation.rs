@@ -4,7 +4,7 @@ use super::{Host, HostOptions};
 use crate::netsim::{Conditions, Fate, Link, SplitMix64};
 use alloc::vec::Vec;
 use foretell::JoinRequest;
-use foretell::session::client::{Client, ClientConfig, Frame, Show, Views};
+use foretell::session::client::{Client, ClientConfig, Frame, Views};
 use foretell::session::host::{LocalPlayer, ServerSide};
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::session::{Outbox, PeerId, Rules};
@@ -177,8 +177,8 @@ impl<W: World> Simulation<W> {
     /// From now on a player sits at the server, as in host mode, or in a game that is played alone; the driver is asked for
     /// [their input](Driver::local_input), and told of [what they see](Driver::after_local). Its frames are theirs: give its
     /// [machine](ServerHost::host) as many as a screen shows.
-    pub fn seat_player(&mut self, show: Show) {
-        self.server.local = Some(LocalPlayer::new(show));
+    pub fn seat_player(&mut self, player: LocalPlayer) {
+        self.server.local = Some(player);
     }
 
     /// Adds a player, who begins to join now. Returns their index.

@@ -2,7 +2,7 @@
 
 use super::agreement::{ClientReplay, ServerReplay};
 use super::digest::{client_digest, server_digest};
-use super::format::{Content, stream_long, stream_owner};
+use super::format::{Content, SAID_TOO_LONG, stream_long, stream_owner};
 use super::given_inputs::GivenInputs;
 use super::peers::stream_peer_call;
 use super::recorder::{NOT_PREDICTED, PREDICTED};
@@ -174,8 +174,8 @@ impl<W: World> Again for ServerAgain<'_, W> {
             PeerCall::Release => self.server.release(peer),
             PeerCall::Identify(account) => self.server.identify(peer, account),
             PeerCall::Remove(player, reason) => self.server.remove(player, reason),
-            PeerCall::JoinHere(show) => {
-                let mut local = LocalPlayer::new(show);
+            PeerCall::JoinHere(show, data) => {
+                let mut local = LocalPlayer::new(show).with_data(data).map_err(|_| SAID_TOO_LONG)?;
                 local.join(&mut self.server);
                 // Who sits there already stays, whatever else is asked.
                 if self.local.is_none() || local.player().is_some() {

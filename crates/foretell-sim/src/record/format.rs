@@ -11,7 +11,7 @@ use foretell::world::{Entity, PlayerId, RowKey};
 /// The first bytes of every recording.
 pub(super) const MAGIC: [u8; 4] = *b"FTFR";
 /// Raised when the format changes.
-pub(super) const VERSION: u8 = 7;
+pub(super) const VERSION: u8 = 8;
 /// As long as the frame of [`Content::Limit`], and of [`Content::End`].
 pub(super) const LIMIT_BYTES: u64 = 2;
 
@@ -251,4 +251,15 @@ pub(super) fn stream_one_of<T: Copy + PartialEq>(
     let at = stream_choice(stream, at as u64, of.len() as u64)?;
     *value = usize::try_from(at).ok().and_then(|at| of.get(at).copied()).unwrap_or(*value);
     Ok(())
+}
+
+/// More is said of a player than a client could say.
+pub(super) const SAID_TOO_LONG: Malformed = Malformed::OutOfRange("size of what is said");
+
+/// What is said of a player with their join: its length in bytes, and these. It may be longer than anybody may say.
+pub(super) fn stream_join_data(stream: &mut impl Stream, data: &mut Vec<u8>) -> Result<(), Malformed> {
+    let mut size = data.len() as u64;
+    stream.bits(&mut size, 10)?;
+    data.resize(usize::try_from(size).unwrap_or_default(), 0);
+    data.iter_mut().try_for_each(|byte| stream.u8(byte))
 }

@@ -1,6 +1,7 @@
 //! What a server is told of its peers, in a recording. One function for both directions each.
 
-use super::format::{stream_long, stream_one_of, stream_owner};
+use super::format::{stream_join_data, stream_long, stream_one_of, stream_owner};
+use alloc::vec::Vec;
 use foretell::session::PeerId;
 use foretell::session::client::Show;
 use foretell::session::server::PeerCall;
@@ -14,18 +15,18 @@ pub(super) fn stream_peer_call(
     peer: &mut PeerId,
 ) -> Result<(), Malformed> {
     // 4 and 5 are of clients.
-    let mut number = match call {
+    let mut number = match &*call {
         PeerCall::Join => 0,
         PeerCall::Leave => 1,
         PeerCall::Disconnected => 2,
         PeerCall::Release => 3,
         PeerCall::Identify(_) => 6,
         PeerCall::Remove(..) => 7,
-        PeerCall::JoinHere(_) => 8,
+        PeerCall::JoinHere(..) => 8,
     };
     stream.u8(&mut number)?;
     stream_long(stream, &mut peer.0)?;
-    *call = match (number, *call) {
+    *call = match (number, core::mem::replace(call, PeerCall::Join)) {
         (0, _) => PeerCall::Join,
         (1, _) => PeerCall::Leave,
         (2, _) => PeerCall::Disconnected,
@@ -45,9 +46,13 @@ pub(super) fn stream_peer_call(
             PeerCall::Remove(player, reason)
         }
         (8, before) => {
-            let mut show = if let PeerCall::JoinHere(show) = before { show } else { Show::default() };
+            let (mut show, mut data) = match before {
+                PeerCall::JoinHere(show, data) => (show, data),
+                _ => (Show::default(), Vec::new()),
+            };
             stream_one_of(stream, &mut show, &Show::ALL)?;
-            PeerCall::JoinHere(show)
+            stream_join_data(stream, &mut data)?;
+            PeerCall::JoinHere(show, data)
         }
         _ => return Err(Malformed::OutOfRange("call")),
     };

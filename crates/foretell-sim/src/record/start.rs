@@ -1,7 +1,6 @@
 //! How an endpoint was made, in a recording. One function for both directions each.
 
-use super::format::{stream_choice, stream_long};
-use alloc::vec::Vec;
+use super::format::{SAID_TOO_LONG, stream_choice, stream_join_data, stream_long};
 use foretell::JoinRequest;
 use foretell::session::Rules;
 use foretell::session::client::{ClientOrigin, Joined};
@@ -76,16 +75,10 @@ impl Start {
 /// What a client has asked for a place with.
 fn stream_request(stream: &mut impl Stream, request: JoinRequest) -> Result<JoinRequest, Malformed> {
     let (mut nonce, mut is_spectator) = (request.nonce(), request.seat() == Seat::Spectator);
-    let mut size = request.data().len() as u64;
+    let mut data = request.data().to_vec();
     stream.bits(&mut nonce, 64)?;
     stream.bool(&mut is_spectator)?;
-    stream.bits(&mut size, 10)?;
-    let mut data = Vec::new();
-    for at in 0..usize::try_from(size).unwrap_or(usize::MAX) {
-        let mut byte = request.data().get(at).copied().unwrap_or_default();
-        stream.u8(&mut byte)?;
-        data.push(byte);
-    }
-    let said = JoinRequest::new(nonce).with_data(data).map_err(|_| Malformed::OutOfRange("size of what is said"))?;
+    stream_join_data(stream, &mut data)?;
+    let said = JoinRequest::new(nonce).with_data(data).map_err(|_| SAID_TOO_LONG)?;
     Ok(if is_spectator { said.as_spectator() } else { said })
 }

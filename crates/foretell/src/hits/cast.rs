@@ -1,7 +1,7 @@
 //! What is shot: a ray, a sphere or a capsule along a line.
 
 use super::Shape;
-use super::rounded_body::{Line, RoundedBody};
+use super::minkowski_sum::{Line, MinkowskiSum};
 use crate::motion::Pose;
 use crate::motion::vector::{add, length, scale};
 
@@ -60,7 +60,7 @@ impl Cast {
     pub fn hit(&self, shape: &Shape, pose: &Pose) -> Option<Contact> {
         let [x, y, z] = shape.axes(pose);
         // Where its middle may be so that both touch: the shape, and around it what is cast.
-        let around = RoundedBody::new(pose.position, [x, y, z, self.axis], shape.radius() + self.radius);
+        let around = MinkowskiSum::new(pose.position, [x, y, z, self.axis], shape.radius() + self.radius);
         let (distance, normal) = around.entered_by(&self.line)?;
         Some(Contact { distance, at: add(self.line.from, scale(self.line.along, distance)), normal })
     }

@@ -5,7 +5,7 @@
 //! [`Step::rewound`](crate::Step::rewound).
 
 mod cast;
-mod rounded_body;
+mod minkowski_sum;
 mod shape;
 mod victim_rules;
 

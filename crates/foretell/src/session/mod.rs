@@ -28,8 +28,7 @@ mod offences;
 mod outbox;
 mod reason_codec;
 mod refusal_message;
-mod resting_rows_codec;
-mod row_rates;
+mod row_send_rates;
 mod rules;
 mod send_allowance;
 mod shown_bases;
@@ -37,6 +36,7 @@ mod shown_row_codec;
 mod shown_row_header;
 mod snapshot_header;
 mod step_events;
+mod stopped_rows_codec;
 #[cfg(test)]
 mod test_states;
 mod traffic;

@@ -7,12 +7,12 @@ use super::authority_codec::read_holder;
 use super::datagram::{DatagramKind, ShownHeader};
 use super::exact_row_codec::ExactRowCodec;
 use super::input_relay_codec::RelayLine;
-use super::resting_rows_codec::read_resting;
 use super::rules::Rules;
 use super::shown_row_codec::ShownRowCodec;
 use super::shown_row_header::{RecordKind, RecordsBefore};
 use super::snapshot_header::SnapshotHeader;
 use super::step_events::{STEP_EVENTS_MAX, StepEvent};
+use super::stopped_rows_codec::read_stopped;
 use crate::time::Tick;
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Column, ComponentId, Input, Rows, Schema, word_bits};
@@ -184,7 +184,7 @@ impl<I: Input> Traffic<I> {
         loop {
             let left = reader.left();
             if reader.take(1)? == 0 {
-                read_resting(reader)?;
+                read_stopped(reader)?;
                 return reader.clone().finish();
             }
             let header = before.read(reader, &self.row_codec)?;

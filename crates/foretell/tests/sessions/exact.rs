@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use foretell::session::client::{Causes, ClientEvent, ClientStats, Corrected, Show};
+use foretell::session::host::LocalPlayer;
 use foretell::session::server::{Server, ServerEvent};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rows, Rules, Seat, SendRate, ServerConfig,
@@ -250,7 +251,7 @@ fn relayed_inputs_alone_lead_two_players_to_the_same_bits() {
 #[test]
 fn who_sits_at_the_server_is_foreseen_by_their_relayed_inputs_and_waits_for_nobody() {
     let mut simulation = session(1, true, bad(150, 0.05), 11);
-    simulation.seat_player(Show::Between);
+    simulation.seat_player(LocalPlayer::new(Show::Between));
     let mut play = Play::new(5, &[0, LOCAL]);
     run(&mut simulation, &mut play, 3);
     let before = stats(&simulation, 0);

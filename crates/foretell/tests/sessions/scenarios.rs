@@ -35,6 +35,12 @@ fn a_drift_that_can_not_be_known_yet_makes_no_input_late() {
 }
 
 #[test]
+fn who_leaves_while_nothing_comes_is_gone_soon_after_something_does() {
+    let schedule = "6015:p0:leave:politely,5246-836:p1:loss:both:100";
+    masses().players(2).length(Duration::from_millis(9000)).schedule(schedule).run(117).expect("no check complains");
+}
+
+#[test]
 fn a_seed_and_its_schedule_are_the_same_run() {
     for seed in 100..105 {
         let drawn = FaultMix::default().draw(seed, 3, 15_000).to_string();

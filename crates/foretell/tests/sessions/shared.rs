@@ -6,6 +6,7 @@ use foretell::motion::vector::{length, sub};
 use foretell::session::Offence;
 use foretell::session::client::AuthorityChange::{Began, Granted, Lost, Refused, Returned};
 use foretell::session::client::{Predict, Show};
+use foretell::session::host::LocalPlayer;
 use foretell::session::server::{Server, ServerEvent};
 use foretell::session::{Claim, HoldRefusal, Holder};
 use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick, Views};
@@ -86,7 +87,7 @@ impl Driver<Toys> for SeenAtServer {
 #[test]
 fn who_sits_at_the_server_sees_what_a_client_moves() {
     let mut simulation = play(1, good(), 1);
-    simulation.seat_player(Show::Between);
+    simulation.seat_player(LocalPlayer::new(Show::Between));
     let script = [(1000, 0, Act::Request(cube(1), Claim::Authority)), (1200, 0, Act::Move([2.0, 0.0, 0.0]))];
     let mut driver = SeenAtServer { play: Play::of(&script), ..SeenAtServer::default() };
     simulation.run_until(ms(4000), &mut driver);

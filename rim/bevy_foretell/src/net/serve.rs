@@ -15,6 +15,9 @@ pub struct Serve {
     address: SocketAddr,
     /// How it is reached, and by whom. Its `rules` and `session` do not count: the plugin's do.
     pub config: ServeConfig,
+    /// What the game is to know of who [hosts](crate::Play::Host) when they join, as [`JoinConfig::data`](foretell_net::JoinConfig::data) of
+    /// others; at most 1000 bytes.
+    pub data: Vec<u8>,
     /// Whether it prints where it is joined.
     prints: bool,
 }
@@ -22,7 +25,12 @@ pub struct Serve {
 impl Serve {
     /// Who may play says `access`; [`Access::insecure_development`] lets in anybody under any name.
     pub fn at(address: SocketAddr, access: Access) -> Serve {
-        Serve { address, config: ServeConfig::new(Rules::new(Schema::default()), access), prints: false }
+        Serve {
+            address,
+            config: ServeConfig::new(Rules::new(Schema::default()), access),
+            data: Vec::new(),
+            prints: false,
+        }
     }
 
     /// On this machine, for anybody.
@@ -83,7 +91,10 @@ pub(crate) fn serve<I: Input + Send + Sync>(
     world.insert_resource(serving);
     let epoch = epoch_of_now();
     let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
-    let session = Session::start(start, config, gateway.clock().now());
+    let session = match Session::start(start, config, gateway.clock().now()) {
+        Session::Host(host) => Session::Host(host.with_data(serve.data).map_err(|error| error.to_string())?),
+        other => other,
+    };
     Ok(Over::new(session, Port { gateway, background }))
 }
 

@@ -6,6 +6,7 @@ use crate::native::gateway::Gateway;
 use crate::native::join_url::join_url;
 use crate::native::serve::{ServeConfig, epoch_of_now};
 use crate::native::traffic::Arrival;
+use foretell::JoinDataTooLong;
 use foretell::session::client::Show;
 use foretell::{Frame, Host, Outbox, PlayerId, Rules, Server, ServerConfig, Tick, Views, World};
 use std::io;
@@ -46,6 +47,14 @@ pub fn alone<W: World>(rules: Rules, config: ServerConfig, show: Show) -> Hostin
 }
 
 impl<W: World> Hosting<W> {
+    /// The same with what the game is to know of the player when they join, as [`JoinConfig::data`](crate::JoinConfig::data) of others.
+    ///
+    /// # Errors
+    /// When it is longer than 1000 bytes.
+    pub fn with_data(self, data: impl Into<Vec<u8>>) -> Result<Hosting<W>, JoinDataTooLong> {
+        Ok(Hosting { host: self.host.with_data(data)?, ..self })
+    }
+
     /// Takes in what has come, steps the ticks that are due, and sends what there is to send. `world` is the truth: what it has at
     /// first everybody is told. `input` is called once for each tick that is stepped.
     pub fn update(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input) -> Frame<'_> {

@@ -5,6 +5,7 @@ use crate::clock::{FRAMES_PER_SECOND, since_start};
 use crate::scenes::remote_screen::cube;
 use core::time::Duration;
 use foretell::motion::vector::{length, lerp, sub};
+use foretell::session::host::LocalPlayer;
 use foretell::{Client, Frame, Instant, PlayerId, Rows, Rules, Server, ServerFrame, Tick, Views, World};
 use foretell_arena::{Arena, Buttons, Cube};
 use foretell_sim::harness::{Driver, HostOptions, LocalSeat, Moment, PlayerOptions, ServerHost, Simulation};
@@ -127,7 +128,7 @@ impl HostSystem {
         let rules = Rules::new(Arena::schema());
         let mut player = Player { step_s: rules.tick_rate.seconds(), ..Player::default() };
         let mut simulation = Simulation::new(rules, config.server, Arena::default(), seed);
-        simulation.seat_player(config.client.show);
+        simulation.seat_player(LocalPlayer::new(config.client.show));
         simulation.server.host.set_frames_per_second(Instant::ZERO, FRAMES_PER_SECOND);
         // The host is there first.
         simulation.run_until(Instant::ZERO, &mut player);

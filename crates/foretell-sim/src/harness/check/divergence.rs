@@ -29,7 +29,7 @@ impl Default for Divergence {
 }
 
 /// What is not worth an argument: a centimetre.
-const CLOSE_M: f64 = 0.01;
+pub(super) const CLOSE_M: f64 = 0.01;
 
 impl<W: World> Check<W> for Divergence {
     fn name(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl<W: World> Check<W> for Divergence {
         for row in predicted.iter() {
             let (key, entity) = (row.key(), row.entity);
             let kind = seen.setting.rules.schema.component(row.component);
-            let Some(apart) = distance(kind, key, predicted, truth).filter(|apart| *apart > CLOSE_M) else {
+            let Some(apart) = apart(kind, key, predicted, truth).filter(|apart| *apart > CLOSE_M) else {
                 continue;
             };
             let is_new = |tick| seen.truth.rows(tick).is_some_and(|rows| rows.words(key).is_none());
@@ -85,14 +85,22 @@ fn travelled<'a>(
     rows: impl Fn(Tick) -> Option<&'a Rows>,
 ) -> f64 {
     let newest_first = ticks.start.until(ticks.end).rev();
-    newest_first.map_while(|tick| distance(kind, key, rows(tick)?, rows(tick.next())?)).sum()
+    newest_first.map_while(|tick| apart(kind, key, rows(tick)?, rows(tick.next())?)).sum()
 }
 
 /// How far an entity is from one set of rows to another; `None` where it has no position in one of them.
-fn distance(kind: &ComponentSchema, key: RowKey, a: &Rows, b: &Rows) -> Option<f64> {
-    let position = |rows: &Rows| {
-        let (column, words) = kind.field(Meaning::Position, rows.words(key)?)?;
-        Some(column.lanes::<3>(words))
-    };
-    Some(sqrt(squared_distance(position(a)?, position(b)?)))
+fn apart(kind: &ComponentSchema, key: RowKey, a: &Rows, b: &Rows) -> Option<f64> {
+    let position = |rows: &Rows| position(kind, rows.words(key)?);
+    Some(distance(position(a)?, position(b)?))
+}
+
+/// Where a row says that it is, if it says so.
+pub(super) fn position(kind: &ComponentSchema, words: &[u32]) -> Option<[f64; 3]> {
+    let (column, words) = kind.field(Meaning::Position, words)?;
+    Some(column.lanes(words))
+}
+
+/// In metres.
+pub(super) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    sqrt(squared_distance(a, b))
 }

@@ -9,6 +9,7 @@
 //! | [`Calm`] | something is corrected, started again or skipped while nothing has gone wrong for a while |
 //! | [`Convergence`] | a client does not play and agree with the server, so long after the last fault |
 //! | [`Divergence`] | a playing client is further from the truth than either can have travelled of late |
+//! | [`Shown`] | others are shown where they can't be, or when they are gone, or are there and not shown |
 //! | [`History`] | the state of a confirmed tick changes afterwards |
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
 //! | [`Mail`] | a message does not come as its kind says, or is in another step on the two ends |
@@ -29,6 +30,7 @@ mod mail;
 mod memory;
 mod once;
 mod samples;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -45,6 +47,7 @@ pub use mail::Mail;
 pub use memory::Memory;
 pub use once::Once;
 pub use samples::{Digests, Outcomes, Silence, Unexplained};
+pub use shown::Shown;
 
 use super::{Spied, Truth};
 use core::time::Duration;
@@ -128,6 +131,8 @@ pub struct ClientSeen<'a, W: World> {
     pub quiet: Duration,
     /// The same where jitter that lasts is part of the network, and goes wrong only when it begins and when it ends.
     pub quiet_beside_jitter: Duration,
+    /// What its player is shown in this frame; nothing before they have joined.
+    pub views: &'a Views,
     /// The server's states.
     pub truth: &'a Truth,
     /// What does not change.
@@ -201,6 +206,7 @@ pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
         Box::new(Silence::default()),
         Box::new(History::default()),
         Box::new(Divergence::default()),
+        Box::new(Shown::default()),
         Box::new(Calm::default()),
         Box::new(Convergence::default()),
         Box::new(Mail::default()),

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use foretell::session::server::ServerConfig;
-use foretell::world::{InputStatus, PlayerId, Seat, Simulate, Step, Table};
+use foretell::world::{InputStatus, PlayerId, Row, RowKey, Rows, Seat, Simulate, Step, Table};
 
 #[derive(foretell::Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Throttle {
@@ -54,6 +54,7 @@ struct Told {
     asked: Vec<Tick>,
     stepped: Vec<Tick>,
     seat: Seat,
+    views: Option<Views>,
 }
 
 /// A sound session, and what the checks see of it.
@@ -87,6 +88,8 @@ impl Session {
         let now = self.simulation.now();
         let notes = self.notes.borrow();
         let stats = told.stats.unwrap_or(client.stats());
+        let mut views = Views::new();
+        client.present(now, &mut views);
         let seen = ClientSeen {
             now,
             local: now,
@@ -101,6 +104,7 @@ impl Session {
             heard: &[],
             quiet: told.quiet.unwrap_or(Duration::from_secs(10)),
             quiet_beside_jitter: Duration::from_secs(10),
+            views: told.views.as_ref().unwrap_or(&views),
             truth: told.truth.as_ref().or(notes.truth.as_ref()).expect("it is kept"),
             setting: &self.setting,
         };
@@ -178,6 +182,53 @@ fn a_difference_that_is_passed_over_is_caught_in_three_ways() {
     assert_complains(session.client(&mut silence, &Told::default()), "was not corrected: Cart");
     assert_complains(session.client(&mut convergence, &Told::default()), "does not agree with the server");
     assert_complains(session.client(&mut divergence, &Told::default()), "from the truth");
+}
+
+/// Somebody else plays, too.
+fn with_another() -> (Session, Shown) {
+    let (mut session, mut check) = (Session::new(1), Shown::default());
+    let (client, host, conditions) = (ClientConfig::default(), HostOptions::at(60), Conditions::default());
+    let world = Spied::new(Carts::default(), &session.setting.rules.messages, None).0;
+    session.simulation.add_player(PlayerOptions { client, host, conditions, world });
+    for seconds in 2..6 {
+        session.simulation.run_until(Instant::from_micros(seconds * 1_000_000), &mut Idle);
+        assert_eq!(session.client(&mut check, &Told::default()), Ok(()));
+    }
+    (session, check)
+}
+
+/// Changes what the other's cart was in all states that are remembered.
+fn tamper(session: &Session, change: impl Fn(&mut Rows, RowKey, [u32; 2])) {
+    let mut notes = session.notes.borrow_mut();
+    let truth = notes.truth.as_mut().expect("it is kept");
+    for tick in Tick::new(100).until(truth.newest().next()) {
+        let rows = truth.rows_mut(tick);
+        let other =
+            rows.iter().find(|row| row.owner == PlayerId::new(2)).map(|row| (row.key(), [row.words[0], row.words[1]]));
+        if let Some((key, words)) = other {
+            change(rows, key, words);
+        }
+    }
+}
+
+#[test]
+fn somebody_who_is_shown_elsewhere_or_is_gone_or_is_not_shown_is_caught() {
+    let (session, mut check) = with_another();
+    tamper(&session, |rows, key, _| rows.remove(key));
+    assert_complains(session.client(&mut check, &Told::default()), "has been gone since");
+
+    let (session, mut check) = with_another();
+    tamper(&session, |rows, key, words| {
+        let words = [words[0], (5000.0_f64.to_bits() >> 32) as u32];
+        rows.set_words(Row { component: key.component, entity: key.entity, owner: PlayerId::new(2), words: &words });
+    });
+    assert_complains(session.client(&mut check, &Told::default()), "m from the truth");
+
+    let (mut session, mut check) = with_another();
+    let nobody = || Told { views: Some(Views::new()), ..Told::default() };
+    assert_eq!(session.client(&mut check, &nobody()), Ok(()));
+    session.simulation.run_until(Instant::from_micros(8_000_000), &mut Idle);
+    assert_complains(session.client(&mut check, &nobody()), "has not been shown for 3000 ms");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl<W: World> ClientSession<W> {
     ) {
         let (limits, playout) = (settings.config.playout_limits(), &mut self.local.presentation.remote.playout);
         for snapshot in self.local.snapshots.complete() {
-            playout.note_arrival(snapshot, &self.link.server_clock, limits);
+            playout.note_arrival(snapshot, &self.link.clock_drift, limits);
         }
         let until = self.link.pacing.at().tick();
         self.local.follow(former.map(|former| &mut former.local), log);
@@ -131,8 +131,8 @@ impl<W: World> ClientSession<W> {
         log.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (settings.config.playout_limits(), &mut presentation.remote.playout);
         // How late a state comes that is sent again says nothing of the way.
-        if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.server_clock, limits) {
-            link.server_clock.note_new_route();
+        if !snapshot.is_repeated() && playout.note_arrival(snapshot, &link.clock_drift, limits) {
+            link.clock_drift.note_new_route();
         }
         link.datagrams.note_snapshot(now);
     }
@@ -215,7 +215,7 @@ impl<W: World> ClientSession<W> {
     fn advance_clocks(&mut self, now: Instant, settings: &ClientSettings) -> bool {
         let ClientSession { link, local: ClientPipeline { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, settings.config.input_delay);
-        presentation.remote.playout.advance(now, &link.server_clock, link.datagrams.round_trips.shortest() / 2);
+        presentation.remote.playout.advance(now, &link.clock_drift, link.datagrams.round_trips.shortest() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
         // What follows from a clock that was set or stood still has that as a cause.
         if link.has_stood_still(now) || catches_up {
@@ -392,7 +392,7 @@ impl<W: World> ClientSession<W> {
         stats.prediction.outcomes = self.local.snapshots.outcomes();
         stats.playout = PlayoutStats {
             delay_ticks: playout.delay_ticks(),
-            speed: playout.speed() / self.link.server_clock.speed(),
+            speed: playout.speed() / self.link.clock_drift.speed(),
             orphans: self.local.snapshots.orphans() as u64,
         };
         stats

@@ -1,6 +1,6 @@
 //! The row of an entity by its curve: positions and rotations between or beyond up to four of its states.
 
-use super::cubic::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
+use super::cubic_weights::{AFTER, BEFORE, Cubic, Span, Tangent, Ticks};
 use super::curve::{Curve, PoseSource};
 use super::row_motion::{RowBuffer, blend, blend_but_poses, set_finite_lanes};
 use crate::motion::Correction;

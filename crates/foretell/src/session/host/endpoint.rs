@@ -1,12 +1,13 @@
 //! A server and the player of its program in one, as a game has it that hosts, or is played alone.
 
 use super::local_player::{LocalPlayer, ServerSide};
-use crate::session::client::{Frame, Show, Views};
+use crate::session::client::{Frame, JoinDataTooLong, Show, Views};
 use crate::session::server::{Server, ServerConfig};
 use crate::session::{Outbox, PeerId, Rules, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;
 use crate::world::{Message, PlayerId, World};
+use alloc::vec::Vec;
 
 /// The server of a session in the program of one of its players: host mode, a listen server.
 ///
@@ -43,6 +44,14 @@ impl<W: World> Host<W> {
     /// place with the first update or datagram: the server may have run before, and others be there.
     pub fn of(server: Server<W>, show: Show) -> Host<W> {
         Host { server, player: LocalPlayer::new(show) }
+    }
+
+    /// The same with what the game is to know of the player when they join, as [`LocalPlayer::with_data`].
+    ///
+    /// # Errors
+    /// When it is longer than [`JOIN_DATA_MAX`](crate::world::JOIN_DATA_MAX), 1000 bytes.
+    pub fn with_data(self, data: impl Into<Vec<u8>>) -> Result<Host<W>, JoinDataTooLong> {
+        Ok(Host { player: self.player.with_data(data)?, ..self })
     }
 
     /// Takes in a datagram of another player's, as [`Server::receive`].

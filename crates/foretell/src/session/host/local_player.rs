@@ -1,7 +1,7 @@
 //! The player who sits at the server: their place, their inputs, and what an update reports to their game.
 
 use super::seen_states::SeenStates;
-use crate::session::client::{ClientEvent, ClientState, Frame, Show, Views};
+use crate::session::client::{ClientEvent, ClientState, Frame, JoinDataTooLong, JoinRequest, Show, Views};
 use crate::session::server::{HostPlayer, LocalInput, LocalStep, Server};
 use crate::session::{Outbox, Refusal, SendError};
 use crate::time::{Instant, Tick, TickTime};
@@ -17,6 +17,8 @@ use alloc::vec::Vec;
 /// player, and the [gap policy](crate::ServerConfig::gap) makes up the input. One player sits at a server: there is no place for another.
 pub struct LocalPlayer {
     show: Show,
+    /// What is said of them when they join.
+    data: Vec<u8>,
     place: Membership,
     events: Vec<ClientEvent>,
     /// Messages of the server to them.
@@ -80,6 +82,7 @@ impl LocalPlayer {
     pub fn new(show: Show) -> LocalPlayer {
         LocalPlayer {
             show,
+            data: Vec::new(),
             place: Membership::Waiting,
             events: Vec::with_capacity(16),
             messages: Vec::new(),
@@ -87,6 +90,16 @@ impl LocalPlayer {
             ticks: 0,
             next: Tick::ZERO,
         }
+    }
+
+    /// The same with what the game is to know of the player when they join, as of a client's: [`JoinRequest::with_data`]. Who has a place
+    /// by now has joined without it.
+    ///
+    /// # Errors
+    /// When it is longer than [`JOIN_DATA_MAX`](crate::world::JOIN_DATA_MAX), 1000 bytes.
+    pub fn with_data(self, data: impl Into<Vec<u8>>) -> Result<LocalPlayer, JoinDataTooLong> {
+        let data = JoinRequest::new(0).with_data(data)?.data().to_vec();
+        Ok(LocalPlayer { data, ..self })
     }
 
     /// [Updates](Server::update) the server, with this player in it. `input` is called once for each tick, just before the tick is
@@ -125,7 +138,7 @@ impl LocalPlayer {
         if !matches!(self.place, Membership::Waiting) {
             return;
         }
-        let Some(player) = server.join_local(self.show) else {
+        let Some(player) = server.join_local(self.show, core::mem::take(&mut self.data)) else {
             self.place = Membership::Refused;
             return self.events.push(ClientEvent::Refused(Refusal::Full));
         };

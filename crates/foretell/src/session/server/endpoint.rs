@@ -128,13 +128,14 @@ impl<W: World> Server<W> {
     /// The same, where there may be no place left: then `None`.
     pub fn try_join(&mut self, peer: PeerId) -> Option<PlayerId> {
         self.note_call(PeerCall::Join, peer);
-        self.pipeline.join(Some(peer))
+        self.pipeline.join(Some(peer), Vec::new())
     }
 
-    /// Admits a player who sits here, and to whom states are shown so; `None` where there is no place left, or somebody sits here.
-    pub(in crate::session) fn join_local(&mut self, show: Show) -> Option<PlayerId> {
-        self.note_call(PeerCall::JoinHere(show), PeerId::default());
-        if self.local_player().is_some() { None } else { self.pipeline.join(None) }
+    /// Admits a player who sits here, to whom states are shown so, and of whom `data` is said; `None` where there is no place left, or
+    /// somebody sits here.
+    pub(in crate::session) fn join_local(&mut self, show: Show, data: Vec<u8>) -> Option<PlayerId> {
+        self.note_call(PeerCall::JoinHere(show, data.clone()), PeerId::default());
+        if self.local_player().is_some() { None } else { self.pipeline.join(None, data) }
     }
 
     /// Where its clock stands at `now`.

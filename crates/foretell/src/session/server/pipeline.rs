@@ -24,6 +24,7 @@ use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Input, PastState, PlayerId, RewindSource, World};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// Whoever is silent for less is not lost.
@@ -78,9 +79,9 @@ impl<I: Input> Pipeline<I> {
     }
 
     /// Admits who is at `peer`, or sits at the server, without a handshake; `None` where there is no place left.
-    pub fn join(&mut self, peer: Option<PeerId>) -> Option<PlayerId> {
+    pub fn join(&mut self, peer: Option<PeerId>, data: Vec<u8>) -> Option<PlayerId> {
         let (capacity, next) = (self.capacity(), self.schedule.next());
-        let player = self.roster.join(peer, &capacity, || Peer::new(next, &self.settings.rules.messages));
+        let player = self.roster.join(peer, data, &capacity, Peer::new(next, &self.settings.rules.messages));
         self.follow_roster();
         player
     }

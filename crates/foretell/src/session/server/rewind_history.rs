@@ -273,7 +273,7 @@ struct Drawn<'a> {
 #[derive(Clone, Copy, Debug)]
 struct TellingTimes {
     /// How many ticks one state is sent after the other, and how many a turn takes: in the first state that is sent in one the row is
-    /// told (see `RowRates`).
+    /// told (see `RowSendRates`).
     sent: u32,
     turn: u32,
     /// The number of the row.

@@ -1,10 +1,11 @@
 //! What is said of a player, of whose account they are, and why they are not let in or leave.
 
 use super::club::{Club, Watch, add, club, rough, run, saying};
-use foretell::session::client::ClientEvent;
+use foretell::session::client::{ClientEvent, JoinDataTooLong, Show};
+use foretell::session::host::LocalPlayer;
 use foretell::session::server::ServerEvent;
 use foretell::session::{Departure, Outbox, Refusal};
-use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, ServerConfig, World};
+use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, ServerConfig, Text, World};
 use foretell_sim::harness::Leaving;
 use foretell_sim::netsim::{Conditions, Loss};
 use foretell_sim::record::{Recorder, Recording};
@@ -147,6 +148,7 @@ fn a_recorded_session_of_newcomers_refusals_removals_and_spectators_runs_again_t
     let sink = move |bytes: &[u8]| drop(to.send(bytes.to_vec()));
     simulation.server.server.set_tap(Box::new(Recorder::new(Box::new(sink))));
     simulation.server.server.identify(PeerId(0), Some("Anna's account".into()));
+    simulation.seat_player(LocalPlayer::new(Show::Between).with_data("Hugo").expect("short"));
     let mut watch = Watch::default();
     add(&mut simulation, rough(), 0, saying(b"Anna"));
     add(&mut simulation, rough(), 0, saying(b"Mallory"));
@@ -178,6 +180,18 @@ fn a_recorded_session_of_newcomers_refusals_removals_and_spectators_runs_again_t
     let replay = replay.expect("of this game");
     assert!(replay.agreement.holds() && replay.agreement.digests >= 10, "{:?}", replay.agreement);
     assert_eq!(replay.stats, simulation.players[looks_on].client.stats());
+}
+
+#[test]
+fn what_is_said_of_who_sits_at_the_server_comes_with_them_and_is_no_longer_than_a_clients() {
+    let mut simulation = club(ServerConfig::default(), 1);
+    simulation.seat_player(LocalPlayer::new(Show::Between).with_data("Hugo").expect("short"));
+    run(&mut simulation, &mut Watch::default(), 1.0);
+    let world = &simulation.server.world;
+    assert_eq!(world.joined, [Newcomer { data: b"Hugo".to_vec(), ..Newcomer::new(PlayerId::new(1)) }]);
+    assert_eq!(world.pawns.iter().map(|pawn| pawn.name).collect::<Vec<_>>(), [Text::new("Hugo")]);
+    assert!(LocalPlayer::new(Show::Between).with_data([0; 1000]).is_ok());
+    assert_eq!(LocalPlayer::new(Show::Between).with_data([0; 1001]).err(), Some(JoinDataTooLong(1001)));
 }
 
 #[test]

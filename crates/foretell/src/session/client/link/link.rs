@@ -1,10 +1,10 @@
 //! The way to the server and back: numbers, round trips, and the clock that leads the server's by it.
 
+use super::clock_drift::{ClockDrift, Exchange};
 use super::datagram_timing::DatagramTiming;
 use super::input_send_window::InputSendWindow;
 use super::outgoing_step_messages::OutgoingStepMessages;
 use super::pacing::{Arrived, Pacing};
-use super::server_clock::{Exchange, ServerClock};
 use super::tick_unwrap::TickUnwrap;
 use crate::session::client::config::{InputDelay, Limits, START_AHEAD_TICKS};
 use crate::session::client::snapshots::Snapshot;
@@ -50,7 +50,7 @@ pub(crate) struct NamedDatagram {
 /// Lives as long as a session.
 pub(crate) struct Link {
     pub datagrams: DatagramTiming,
-    pub server_clock: ServerClock,
+    pub clock_drift: ClockDrift,
     pub pacing: Pacing,
     pub inputs: InputSendWindow,
     pub step_messages: OutgoingStepMessages,
@@ -65,7 +65,7 @@ impl Link {
     pub(crate) fn new(datagrams: DatagramTiming, rate: TickRate, at: TickTime, now: Instant) -> Link {
         Link {
             datagrams,
-            server_clock: ServerClock::new(rate, at, now),
+            clock_drift: ClockDrift::new(rate, at, now),
             pacing: Pacing::new(rate, at, now),
             inputs: InputSendWindow::default(),
             step_messages: OutgoingStepMessages::new(at.tick()),
@@ -86,10 +86,10 @@ impl Link {
 
     /// Adds what is measured now.
     pub(crate) fn measure(&self, stats: &mut ClientStats) {
-        let Link { datagrams, server_clock, pacing, .. } = self;
+        let Link { datagrams, clock_drift, pacing, .. } = self;
         stats.network.rtt = datagrams.round_trips.smoothed();
-        stats.clock.speed = pacing.speed() / server_clock.speed();
-        stats.clock.drift_ppm = server_clock.drift_ppm();
+        stats.clock.speed = pacing.speed() / clock_drift.speed();
+        stats.clock.drift_ppm = clock_drift.drift_ppm();
         stats.inputs.slack_ticks = pacing.slack_ticks().unwrap_or(0.0);
         stats.inputs.slack_asked_ticks = pacing.asked().0;
     }
@@ -101,7 +101,7 @@ impl Link {
 
     /// Moves the clock to `now`; `input_delay` is for how long inputs are to wait.
     pub(crate) fn advance(&mut self, now: Instant, input_delay: InputDelay) {
-        self.pacing.advance(now, &self.server_clock);
+        self.pacing.advance(now, &self.clock_drift);
         if now.since(self.datagrams.last_snapshot()) > COAST_AFTER {
             self.pacing.coast();
         }
@@ -147,7 +147,7 @@ impl Link {
     /// The clock is to stand at `at` from now on, as it and the server's have not gone on alike.
     fn restart_clock(&mut self, at: TickTime) {
         self.pacing.restart(at);
-        self.server_clock.note_clock_set();
+        self.clock_drift.note_clock_set();
     }
 
     /// Sets the clock a round trip and two ticks ahead of `tick`, as at a start, and forgets what was known of the way.
@@ -195,7 +195,7 @@ impl Link {
         let sent = self.datagrams.note_heard(now, sequence, held)?;
         // What the server has held for long was held by a clock that runs otherwise.
         if let Some((arrived, answered)) = header.timing.arrived_and_answered(tick, self.rate()) {
-            self.server_clock.note(Exchange { sent, arrived, answered, came: now });
+            self.clock_drift.note(Exchange { sent, arrived, answered, came: now });
         }
         Some(NamedDatagram { sent, held: held? })
     }
@@ -226,9 +226,9 @@ impl Link {
             is_new_route |= self.pacing.note(now, Arrived { newest, count: arrival.count, margin }, limits);
         }
         if is_new_route {
-            self.server_clock.note_new_route();
+            self.clock_drift.note_new_route();
         }
-        let unknown = self.server_clock.unknown_after(self.datagrams.round_trips.smoothed() + LATEST_WITHIN);
+        let unknown = self.clock_drift.unknown_after(self.datagrams.round_trips.smoothed() + LATEST_WITHIN);
         self.pacing.steer(limits, is_new_route, unknown);
         Some(smallest)
     }

@@ -1,5 +1,6 @@
 //! The way to the server and back: datagrams' numbers, round trips, and the clock that leads the server's by them.
 
+mod clock_drift;
 mod datagram_timing;
 mod input_send_window;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
@@ -7,10 +8,9 @@ mod link;
 mod outgoing_step_messages;
 mod pacing;
 mod round_trips;
-mod server_clock;
 mod tick_unwrap;
 
+pub(super) use clock_drift::ClockDrift;
 pub(super) use datagram_timing::DatagramTiming;
 pub(super) use link::{CATCH_UP, Link, NamedDatagram, ReceivedHeader};
 pub(super) use outgoing_step_messages::OutgoingStepMessages;
-pub(super) use server_clock::ServerClock;

@@ -1,11 +1,11 @@
 //! The client's clock: leads the server's so that inputs arrive just in time (DESIGN: the clock).
 //!
 //! The server reports how long before its deadline each datagram of inputs came. The client remembers when it ran each
-//! tick on an axis that is never steered and keeps to the speed of the server's clock ([`ServerClock`]), and so knows how far the
+//! tick on an axis that is never steered and keeps to the speed of the server's clock ([`ClockDrift`]), and so knows how far the
 //! steered one has to be shifted for an input to come just in time, whatever it has done since: no error is corrected twice. What the latenesses ask for sets how far the clock is
 //! to be shifted, not for how long, so that rare reports don't make it overshoot.
 
-use super::server_clock::ServerClock;
+use super::clock_drift::ClockDrift;
 use crate::math::f64::ceil;
 use crate::session::client::config::Limits;
 use crate::session::jitter_estimator::JitterEstimator;
@@ -73,7 +73,7 @@ impl Pacing {
     }
 
     /// Follows the caller's clock to `now`, at the speed of the server's and as much faster or slower as it is to be shifted.
-    pub(crate) fn advance(&mut self, now: Instant, server: &ServerClock) {
+    pub(crate) fn advance(&mut self, now: Instant, server: &ClockDrift) {
         self.before = core::mem::replace(&mut self.unsteered, server.at(now));
         self.clock.advance(now);
         let ahead_by = (self.goal - self.shift()).as_ticks();

@@ -2,7 +2,7 @@
 //! the server is by now, for those that are shown ahead of the cursor.
 
 use crate::session::client::config::Limits;
-use crate::session::client::link::ServerClock;
+use crate::session::client::link::ClockDrift;
 use crate::session::client::snapshots::Snapshot;
 use crate::session::jitter_estimator::JitterEstimator;
 use crate::time::{Instant, Tick, TickClock, TickRate, TickTime};
@@ -70,7 +70,7 @@ impl Playout {
     /// Takes in that a snapshot has come, and that those between it and the newest before have not. The delay that
     /// follows is an interval, so that there is mostly one state on each side of the cursor, and what the latenesses ask
     /// for. Returns whether it tells of a new route.
-    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, server: &ServerClock, limits: Limits) -> bool {
+    pub(crate) fn note_arrival(&mut self, snapshot: &Snapshot, server: &ClockDrift, limits: Limits) -> bool {
         let gap = self.newest.map_or(0, |newest| snapshot.tick.since(newest));
         if self.newest.is_some() && gap == 0 {
             return false;
@@ -98,7 +98,7 @@ impl Playout {
 
     /// Moves cursor and front to `now`, slewing them towards where they should be. `one_way` is how long the fastest
     /// datagram takes from the server.
-    pub(crate) fn advance(&mut self, now: Instant, server: &ServerClock, one_way: Duration) {
+    pub(crate) fn advance(&mut self, now: Instant, server: &ClockDrift, one_way: Duration) {
         if self.newest.is_none() {
             return;
         }

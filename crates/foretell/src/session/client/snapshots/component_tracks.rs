@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
+use super::track_lookup::{Look, Neighbours, Since, TrackSample};
 use super::track_rings::{News, Ring, RingStates, TrackEntry, TrackRings};
-use super::track_sample::{Look, Neighbours, Since, TrackSample};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};

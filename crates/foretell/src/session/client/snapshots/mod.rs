@@ -10,8 +10,8 @@ mod shown_reader;
 mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;
+mod track_lookup;
 mod track_rings;
-mod track_sample;
 mod tracks;
 
 pub(super) use comparison_outcomes::Compared;
@@ -20,5 +20,5 @@ pub(super) use component_tracks::Revision;
 pub(super) use input_relay_reader::{InputRelayReader, ToldInputs};
 pub(super) use snapshot::{Snapshot, SnapshotPart, Stored};
 pub(super) use snapshots::Snapshots;
-pub(super) use track_sample::{KnownIn, Look, Rest, Since};
+pub(super) use track_lookup::{KnownIn, Look, Rest, Since};
 pub(super) use tracks::Tracks;

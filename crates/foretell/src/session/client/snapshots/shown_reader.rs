@@ -3,11 +3,11 @@
 
 use crate::session::client::initial_capacity::FEW;
 use crate::session::exact_row_codec::{ExactRowCodec, GoneRecord};
-use crate::session::resting_rows_codec::read_resting;
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::session::shown_bases::{KEPT_TICKS, ShownBases};
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
+use crate::session::stopped_rows_codec::read_stopped;
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{PlayerId, RoundedRow, RowKey, Schema};
@@ -80,7 +80,7 @@ pub(super) struct ShownReader {
     told: ShownBases,
     /// By the state in which it was told last what has stopped: of as many states as rows are remembered of.
     stops: [Option<Stop>; KEPT_TICKS],
-    row_rates: RowRates,
+    row_send_rates: RowSendRates,
     read: ReadDatagram,
 }
 
@@ -92,7 +92,7 @@ impl ShownReader {
             names: Vec::with_capacity(4 * FEW),
             told: ShownBases::new(),
             stops: [None; KEPT_TICKS],
-            row_rates: RowRates::new(schema, rate),
+            row_send_rates: RowSendRates::new(schema, rate),
             read: ReadDatagram { records: Vec::with_capacity(4 * FEW), words, rounded, stop: None, is_lacking: false },
         }
     }
@@ -136,7 +136,7 @@ impl ShownReader {
                 return Ok(());
             }
         }
-        let told = read_resting(&mut reader)?.and_then(|age_ticks| tick.back(age_ticks));
+        let told = read_stopped(&mut reader)?.and_then(|age_ticks| tick.back(age_ticks));
         self.read.stop = told.map(|told| Stop { told, at: tick });
         reader.finish()
     }
@@ -225,14 +225,14 @@ impl ShownReader {
     /// By what was read of the state of `tick`, which rows are known to have stopped, and since which state, in whatever order the
     /// datagrams come: those that were told before, and those that were read.
     pub(super) fn stopped(&self, tick: Tick) -> impl Iterator<Item = (RowKey, Stop)> {
-        let ShownReader { read, told, names, stops, row_rates, .. } = self;
+        let ShownReader { read, told, names, stops, row_send_rates, .. } = self;
         let before = read.stop.into_iter().flat_map(|stop| {
             let names = told.slots(stop.told).filter_map(|slot| names[slot as usize]);
             names.map(move |name| (name.key, stop))
         });
         let known = stops[stop_place(tick)].filter(|stop| stop.told == tick);
         let of_it = known.into_iter().flat_map(|stop| read.records.iter().map(move |read| (read.record.key, stop)));
-        before.chain(of_it).filter(|(key, _)| !row_rates.is_paced(key.component))
+        before.chain(of_it).filter(|(key, _)| !row_send_rates.is_paced(key.component))
     }
 
     /// What was read, each with its words.

@@ -3,8 +3,8 @@
 
 use super::component_tracks::{ComponentTracks, Revision};
 use super::shown_reader::Stop;
+use super::track_lookup::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
 use super::track_rings::{Status, TrackEntry};
-use super::track_sample::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
 use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickRate, TickTime};

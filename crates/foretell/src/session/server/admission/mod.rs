@@ -1,5 +1,6 @@
 //! Who is in the session: hellos and good-byes, silence, and places that wait for their players.
 
+mod awake_clock;
 mod capacity;
 mod join_leave_log;
 mod members;
@@ -8,7 +9,6 @@ mod place;
 mod player_numbers;
 mod roster;
 mod roster_change;
-mod silence_clock;
 #[cfg(test)]
 mod tests;
 

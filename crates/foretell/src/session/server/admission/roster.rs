@@ -4,6 +4,7 @@
 //! ticket, and takes its place over when it shows that ticket: so a late copy of a hello takes nothing. Whoever holds an
 //! older ticket is not heard any more.
 
+use super::awake_clock::AwakeClock;
 use super::capacity::Capacity;
 use super::join_leave_log::JoinLeaveLog;
 use super::members::{Member, Members};
@@ -11,7 +12,6 @@ use super::pending_refusals::PendingRefusals;
 use super::place::Place;
 use super::player_numbers::PlayerNumbers;
 use super::roster_change::RosterChange;
-use super::silence_clock::SilenceClock;
 use crate::session::datagram::PROTOCOL_VERSION;
 use crate::session::good_bye::GoodBye;
 use crate::session::handshake_messages::{Hello, differing};
@@ -33,7 +33,7 @@ pub(crate) struct Roster<P> {
     numbers: PlayerNumbers,
     refusals: PendingRefusals,
     join_leave_log: JoinLeaveLog,
-    clock: SilenceClock,
+    clock: AwakeClock,
     /// What nobody has taken in yet.
     changes: VecDeque<RosterChange<P>>,
 }
@@ -48,7 +48,7 @@ impl<P> Roster<P> {
             numbers: PlayerNumbers::new(epoch),
             refusals: PendingRefusals::default(),
             join_leave_log: JoinLeaveLog::default(),
-            clock: SilenceClock::default(),
+            clock: AwakeClock::default(),
             changes: VecDeque::new(),
         }
     }
@@ -136,10 +136,10 @@ impl<P> Roster<P> {
     }
 
     /// Admits who is `at` a connection, or sits at the server, without a handshake; `None` where there is no place left.
-    pub(crate) fn join(&mut self, at: Option<PeerId>, room: &Capacity, peer: impl FnOnce() -> P) -> Option<PlayerId> {
-        let player = self.admit(Place::new(at, None, self.epoch, self.clock.awake()), room, peer)?;
+    pub(crate) fn join(&mut self, at: Option<PeerId>, data: Vec<u8>, room: &Capacity, peer: P) -> Option<PlayerId> {
+        let player = self.admit(Place::new(at, None, self.epoch, self.clock.awake()), room, || peer)?;
         let account = at.and_then(|address| self.members.account(address));
-        self.note_joined(Newcomer { account, ..Newcomer::new(player) }, room);
+        self.note_joined(Newcomer { account, data, ..Newcomer::new(player) }, room);
         Some(player)
     }
 

@@ -6,6 +6,7 @@ use crate::session::client::Show;
 use crate::session::server::peer_messages::To;
 use crate::time::{Instant, Tick};
 use crate::world::{AccountName, PlayerId, Reason, World};
+use alloc::vec::Vec;
 
 /// Hears all that a server is given. It is told before the server takes it in, and can ask the server for whatever it
 /// wants to know; it changes nothing.
@@ -40,7 +41,7 @@ pub trait ServerTap<W: World>: Send + Sync {
 }
 
 /// What the transport or the game says of a peer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PeerCall {
     /// [`Server::join`].
     Join,
@@ -54,6 +55,6 @@ pub enum PeerCall {
     Identify(Option<AccountName>),
     /// [`Server::remove`], of a player who plays or has played last over this connection, with the reason.
     Remove(PlayerId, Reason),
-    /// A player joins who sits at the server, to whom states are shown so: it is of no peer.
-    JoinHere(Show),
+    /// A player joins who sits at the server, to whom states are shown so, and of whom this is said: it is of no peer.
+    JoinHere(Show, Vec<u8>),
 }

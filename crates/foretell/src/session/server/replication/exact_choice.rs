@@ -138,9 +138,9 @@ impl ExactTerms<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entities_in_view::EntitiesInView;
     use super::super::interest_query::Viewer;
     use super::super::interest_settings::InterestSettings;
+    use super::super::told_entities::ToldEntities;
     use super::*;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::session::server::authority::AuthorityArbiter;
@@ -167,7 +167,7 @@ mod tests {
         let mut state = AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>());
         let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
         let (mut grid, mut interest, view) =
-            (EntityGrid::default(), InterestQuery::default(), EntitiesInView::of_nothing());
+            (EntityGrid::default(), InterestQuery::default(), ToldEntities::of_nothing());
         let (codec, mut choice, mut before) =
             (ExactRowCodec::new(state.schema()), ExactChoice::default(), ExactRowSet::default());
         let of = |nth, owner| Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner };

@@ -1,8 +1,8 @@
 //! What a snapshot has to tell one client exactly: all of it, or what differs from a snapshot that the client has.
 
-use super::entities_in_view::GoneKey;
 use super::exact_choice::ExactChoice;
 use super::exact_row_set::ExactRowSet;
+use super::told_entities::GoneKey;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};

@@ -1,8 +1,8 @@
 //! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
 
 use super::client_rows::ClientRows;
-use super::entities_in_view::GoneKey;
 use super::shown_datagram::ShownDatagram;
+use super::told_entities::GoneKey;
 use crate::time::Tick;
 use crate::world::{Entity, RowKey};
 use alloc::vec::Vec;

@@ -1,10 +1,10 @@
 //! What of each state a player sees who sits at the server: as much as a client of theirs would be told, by the same audiences
 //! and rules.
 
-use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::interest_query::{InterestQuery, Viewer};
 use super::interest_settings::InterestSettings;
+use super::told_entities::ToldEntities;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
 use crate::time::Tick;
@@ -25,7 +25,7 @@ pub(in crate::session) struct HostView {
     grid: EntityGrid,
     interest: InterestQuery,
     /// What was in view in the state before, where not everything is.
-    view: EntitiesInView,
+    view: ToldEntities,
     /// The state that was looked at last where not everything was in view.
     of: Tick,
     /// Where the rows stand that are seen.
@@ -37,7 +37,7 @@ impl HostView {
         HostView {
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            view: EntitiesInView::of_nothing(),
+            view: ToldEntities::of_nothing(),
             of: Tick::ZERO,
             places: Vec::new(),
         }

@@ -4,7 +4,6 @@ mod chosen_records;
 mod client_rows;
 mod encoded_rows;
 mod encodings_by_base;
-mod entities_in_view;
 mod entity_grid;
 mod exact_choice;
 mod exact_lane;
@@ -36,6 +35,7 @@ mod slot_set;
 mod snapshot_packer;
 mod snapshot_source;
 mod step_event_log;
+mod told_entities;
 mod told_holders;
 mod waiting_rows;
 

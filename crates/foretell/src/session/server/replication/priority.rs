@@ -169,7 +169,7 @@ mod tests {
     use super::super::client_rows::RowName;
     use super::super::recent_changes::RecentChanges;
     use super::*;
-    use crate::session::row_rates::RowRates;
+    use crate::session::row_send_rates::RowSendRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
     use crate::world::{ComponentId, Entity, Group, Owned, PlayerId, Row, RowKey, Schema};
@@ -219,8 +219,15 @@ mod tests {
         cutoff: f32,
         given: &SlotSet,
     ) -> Vec<u16> {
-        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
-        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
+        let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
+        let of = ShownContext {
+            player: ME,
+            tick: NOW,
+            state,
+            changes: &changes,
+            row_send_rates: &row_send_rates,
+            limits: None,
+        };
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given };
         Prioritizer::default().rank(&of, claims, most, &mut ranking);
@@ -258,8 +265,15 @@ mod tests {
 
     /// How it is after a look at where everything is.
     fn look_at(state: &AuthoritativeState) -> Prioritizer {
-        let (changes, row_rates) = (RecentChanges::new(), RowRates::every(1));
-        let of = ShownContext { player: ME, tick: NOW, state, changes: &changes, row_rates: &row_rates, limits: None };
+        let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
+        let of = ShownContext {
+            player: ME,
+            tick: NOW,
+            state,
+            changes: &changes,
+            row_send_rates: &row_send_rates,
+            limits: None,
+        };
         let mut prioritizer = Prioritizer::default();
         prioritizer.look(&of);
         prioritizer

@@ -2,7 +2,7 @@
 
 use super::client_rows::ClientRows;
 use super::slot_set::{ChunkSlots, SlotSet};
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::time::Tick;
 
 /// The rows of one client that wait for their turn. Lives as long as the place.
@@ -17,8 +17,8 @@ impl RateLimitedRows {
     }
 
     /// A row has to be told as it is in the state of `now`, or later in its next turn: whether now.
-    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, row_rates: &RowRates, now: Tick) -> bool {
-        let is_due = is_due(slot, rows, row_rates, now);
+    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
+        let is_due = is_due(slot, rows, row_send_rates, now);
         if !is_due {
             self.early.insert(slot);
         }
@@ -26,10 +26,16 @@ impl RateLimitedRows {
     }
 
     /// Calls `tell` with those whose turn it is.
-    pub(super) fn follow(&mut self, rows: &ClientRows, row_rates: &RowRates, now: Tick, mut tell: impl FnMut(u32)) {
+    pub(super) fn follow(
+        &mut self,
+        rows: &ClientRows,
+        row_send_rates: &RowSendRates,
+        now: Tick,
+        mut tell: impl FnMut(u32),
+    ) {
         let mut next = 0;
         while let Some(slot) = self.early.next_from(next) {
-            if is_due(slot, rows, row_rates, now) {
+            if is_due(slot, rows, row_send_rates, now) {
                 self.early.remove(slot);
                 tell(slot);
             }
@@ -47,8 +53,8 @@ impl RateLimitedRows {
 }
 
 /// Whether a row is not early, if it is told as it is in the state of `now`.
-fn is_due(slot: u32, rows: &ClientRows, row_rates: &RowRates, now: Tick) -> bool {
-    rows.name(slot).is_some_and(|name| row_rates.are_due(name.key.component, slot, rows.told(slot), now))
+fn is_due(slot: u32, rows: &ClientRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
+    rows.name(slot).is_some_and(|name| row_send_rates.are_due(name.key.component, slot, rows.told(slot), now))
 }
 
 #[cfg(test)]
@@ -61,7 +67,7 @@ mod tests {
 
     /// In which of the ticks from 100 on a row is told that is written to in these.
     fn told(ticks: u32, slot: u32, changes: impl Fn(u32) -> bool) -> Vec<u32> {
-        let (row_rates, mut paced) = (RowRates::every(ticks), RateLimitedRows::new());
+        let (row_send_rates, mut paced) = (RowSendRates::every(ticks), RateLimitedRows::new());
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 0));
         let mut rows = ClientRows::default();
         rows.resize(16);
@@ -69,8 +75,8 @@ mod tests {
         let mut told = Vec::new();
         for tick in 100..160 {
             let now = Tick::new(tick);
-            let mut is_told = changes(tick) && paced.is_due(slot, &rows, &row_rates, now);
-            paced.follow(&rows, &row_rates, now, |_| is_told = true);
+            let mut is_told = changes(tick) && paced.is_due(slot, &rows, &row_send_rates, now);
+            paced.follow(&rows, &row_send_rates, now, |_| is_told = true);
             if is_told {
                 rows.note_told(ChunkSlots::one(slot), now, 0);
                 paced.note_told(ChunkSlots::one(slot));

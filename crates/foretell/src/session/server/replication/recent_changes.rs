@@ -2,7 +2,7 @@
 
 use super::optional_tick::OptionalTick;
 use super::slot_set::{ChunkSlots, SlotSet};
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::time::Tick;
@@ -51,7 +51,7 @@ impl RecentChanges {
     }
 
     /// The state of `tick` is sent.
-    pub fn update(&mut self, tick: Tick, state: &AuthoritativeState, row_rates: &RowRates) {
+    pub fn update(&mut self, tick: Tick, state: &AuthoritativeState, row_send_rates: &RowSendRates) {
         if self.of == tick {
             return;
         }
@@ -86,7 +86,7 @@ impl RecentChanges {
                 let [former, latest] = &mut last_changes[version.slot as usize];
                 *former = core::mem::replace(latest, OptionalTick::some(version.changed));
             }
-            match row_rates.is_paced(version.key.component) {
+            match row_send_rates.is_paced(version.key.component) {
                 true => paced.insert(version.slot),
                 false if has_moved => fresh.insert(version.slot),
                 false if moved_until.contains(version.slot) => halted.insert(version.slot),

@@ -1,6 +1,5 @@
 //! What one client was sent, and what it has to be told still.
 
-use super::entities_in_view::EntitiesInView;
 use super::exact_row_set::ExactRowSet;
 use super::interest_query::InterestQuery;
 use super::interest_settings::InterestSettings;
@@ -8,6 +7,7 @@ use super::sent_snapshots::SentSnapshots;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
+use super::told_entities::ToldEntities;
 use super::told_holders::ToldHolders;
 use crate::session::HitReceipt;
 use crate::session::ack_bits::AckBits;
@@ -31,7 +31,7 @@ pub(crate) struct StepReport<'a> {
 struct Sight<'a> {
     player: PlayerId,
     /// What it sees, where that is not everything.
-    view: Option<&'a EntitiesInView>,
+    view: Option<&'a ToldEntities>,
     /// The state that it was told last.
     told: Option<Tick>,
     step: StepReport<'a>,
@@ -94,7 +94,7 @@ pub(crate) struct Replica {
     /// Which of them it is.
     pub(super) exact: ExactRowSet,
     /// What it sees, where that is not everything.
-    pub(super) view: Option<EntitiesInView>,
+    pub(super) view: Option<ToldEntities>,
     /// The state that it was told last.
     told: Option<Tick>,
     /// Whether not all that it is to be told exactly had room in the last snapshot.
@@ -262,8 +262,8 @@ impl Replica {
     pub(super) fn limit_view(&mut self, state: &AuthoritativeState, player: PlayerId) {
         let told = self.told;
         self.view.get_or_insert_with(|| match told {
-            Some(told) => EntitiesInView::of_all(state, player, told),
-            None => EntitiesInView::of_nothing(),
+            Some(told) => ToldEntities::of_all(state, player, told),
+            None => ToldEntities::of_nothing(),
         });
     }
 

@@ -5,7 +5,6 @@
 
 use super::chosen_records::ChosenRecords;
 use super::encoded_rows::EncodedRows;
-use super::entities_in_view::EntitiesInView;
 use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::exact_lane::{ExactLane, ExactScope};
@@ -18,11 +17,12 @@ use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
+use super::told_entities::ToldEntities;
 use crate::session::authority_codec::{HeldEntity, ToldHolder};
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHeader};
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::session::snapshot_header::SnapshotHeader;
 use crate::session::{Outbox, PeerId};
 use crate::time::{Tick, TickRate};
@@ -70,7 +70,7 @@ pub(crate) struct Replication {
     encoded: EncodedRows,
     /// Rows that are told next.
     chosen: ChosenRecords,
-    row_rates: RowRates,
+    row_send_rates: RowSendRates,
     prioritizer: Prioritizer,
 }
 
@@ -86,7 +86,7 @@ impl Replication {
             changes: RecentChanges::new(),
             encoded: EncodedRows::new(schema, rate),
             chosen: ChosenRecords::default(),
-            row_rates: RowRates::new(schema, rate),
+            row_send_rates: RowSendRates::new(schema, rate),
             prioritizer: Prioritizer::default(),
         }
     }
@@ -132,10 +132,10 @@ impl Replication {
         to.replica.exact.note(snapshot.tick, base, self.exact.rows(), self.exact.lost());
         let Replica { exact: had, holders, .. } = &*to.replica;
         self.delta.choose(base, ExactScope { player, state, chosen: &self.exact, had, held: holders.len() });
-        let Replication { changes, interest, exact, prioritizer, encoded, row_rates, .. } = self;
+        let Replication { changes, interest, exact, prioritizer, encoded, row_send_rates, .. } = self;
         encoded.begin(snapshot.tick, state.versions().slots());
         let Replica { shown: lane, allowance, view, .. } = &mut *to.replica;
-        let shown = shown_in(player, snapshot, changes, row_rates, limits(view, interest, exact));
+        let shown = shown_in(player, snapshot, changes, row_send_rates, limits(view, interest, exact));
         lane.note(&shown);
         if lane.fits(encoded, |bits| allowance.has_room_for(bits)) {
             lane.sort();
@@ -172,9 +172,9 @@ impl Replication {
 
     /// Writes as much of what is shown as is left of what may be sent, in datagrams of their own.
     fn write_shown(&mut self, to: &mut Receiver<'_>, snapshot: &SnapshotSource<'_>, outbox: &mut Outbox) -> u64 {
-        let Replication { changes, interest, exact, codec, encoded, chosen, row_rates, .. } = self;
+        let Replication { changes, interest, exact, codec, encoded, chosen, row_send_rates, .. } = self;
         let Receiver { player, address, replica, header, .. } = to;
-        let shown = shown_in(*player, snapshot, changes, row_rates, limits(&replica.view, interest, exact));
+        let shown = shown_in(*player, snapshot, changes, row_send_rates, limits(&replica.view, interest, exact));
         let mut sent = 0;
         while replica.allowance.is_left() && replica.shown.has_news() {
             let number = replica.shown.next_number();
@@ -200,7 +200,7 @@ impl Replication {
     pub(crate) fn look(&mut self, player: PlayerId, replica: &mut Replica, snapshot: &SnapshotSource<'_>) {
         let SnapshotSource { tick, state, authority, interest_settings, form, .. } = *snapshot;
         self.interest.clear();
-        self.changes.update(tick, state, &self.row_rates);
+        self.changes.update(tick, state, &self.row_send_rates);
         if form == Form::Changes && (interest_settings.are_limited() || replica.exact_within_m().is_some()) {
             replica.limit_view(state, player);
         }
@@ -250,11 +250,11 @@ impl Replication {
         with_events: bool,
         outbox: &mut Outbox,
     ) -> Option<u64> {
-        let Replication { codec, delta, holders, changes, interest, exact, encoded, chosen, row_rates, .. } = self;
+        let Replication { codec, delta, holders, changes, interest, exact, encoded, chosen, row_send_rates, .. } = self;
         let Receiver { player, header, replica, address, known, relayed } = to;
         let Replica { events, shown, view, allowance, holders: known_holders, .. } = &mut **replica;
         let are_shown = snapshot.form == Form::Changes;
-        let shown_rows = shown_in(*player, snapshot, changes, row_rates, limits(view, interest, exact));
+        let shown_rows = shown_in(*player, snapshot, changes, row_send_rates, limits(view, interest, exact));
         let ExactLane { baseline, check, told, gone } = delta;
         let check = check.wrapping_add(known_holders.check());
         let baseline = baseline.map(|base| BaselineRef { back: snapshot.tick.since(base), check });
@@ -315,7 +315,7 @@ impl Replication {
 
 /// What of a state a client sees, where that is not everything, or some of it is told exactly.
 fn limits<'a>(
-    view: &'a Option<EntitiesInView>,
+    view: &'a Option<ToldEntities>,
     interest: &'a InterestQuery,
     exact: &'a ExactChoice,
 ) -> Option<Limits<'a>> {
@@ -327,9 +327,9 @@ fn shown_in<'a>(
     player: PlayerId,
     snapshot: &'a SnapshotSource<'_>,
     changes: &'a RecentChanges,
-    row_rates: &'a RowRates,
+    row_send_rates: &'a RowSendRates,
     limits: Option<Limits<'a>>,
 ) -> ShownContext<'a> {
     let SnapshotSource { tick, state, .. } = *snapshot;
-    ShownContext { player, tick, state, changes, row_rates, limits }
+    ShownContext { player, tick, state, changes, row_send_rates, limits }
 }

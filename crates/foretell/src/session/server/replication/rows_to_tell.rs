@@ -3,12 +3,12 @@
 //! A row has to be told when it has changed since it was told last, when it comes into view, and when it leaves the view.
 
 use super::client_rows::{ClientRows, RowName};
-use super::entities_in_view::GoneKey;
 use super::gone_rows::{Follower, GoneRows};
 use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
 use super::shown_context::{Limits, ShownContext};
 use super::slot_set::{ChunkSlots, SlotSet};
+use super::told_entities::GoneKey;
 use super::waiting_rows::WaitingRows;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_row_header::SLOTS_MAX;
@@ -112,7 +112,7 @@ impl RowsToTell {
         }
         self.gone.release(&self.rows, |entity| of.hides(entity));
         self.tell_given_again();
-        self.paced.follow(&self.rows, of.row_rates, of.tick, |slot| self.waiting.add(slot));
+        self.paced.follow(&self.rows, of.row_send_rates, of.tick, |slot| self.waiting.add(slot));
         if !self.stopped.is_empty() {
             self.stopped.remove_all(self.waiting.slots());
         }
@@ -160,7 +160,7 @@ impl RowsToTell {
         let before = of.changes.before;
         if of.changes.stopped.contains(slot) && rows.may_move_since(slot, before) {
             stopped.insert(slot);
-        } else if rows.has_news(slot, changed, before) && paced.is_due(slot, rows, of.row_rates, of.tick) {
+        } else if rows.has_news(slot, changed, before) && paced.is_due(slot, rows, of.row_send_rates, of.tick) {
             waiting.add(slot);
         }
     }

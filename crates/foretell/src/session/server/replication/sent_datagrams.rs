@@ -15,6 +15,8 @@ const SENT_MAX: usize = 4096;
 const SILENT: Duration = Duration::from_secs(16);
 /// Before anything has come, one is waited for so long.
 const WAITS_FIRST: Duration = Duration::from_secs(1);
+/// Where nothing was heard for longer than this, what is heard then may have come long ago.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The slowest way counts for so long.
 const OF_LATE: Duration = Duration::from_secs(2);
 /// How many mostly are under way, and how many runs of rows stand in them altogether.
@@ -70,6 +72,8 @@ pub(super) struct SentDatagrams {
     under_way: u64,
     /// How long it takes at most to hear of one that comes.
     slowest: WindowedExtreme<Duration>,
+    /// When the client has told last what has come.
+    heard: Option<Instant>,
 }
 
 impl SentDatagrams {
@@ -82,6 +86,7 @@ impl SentDatagrams {
             next: 0,
             under_way: 0,
             slowest: WindowedExtreme::new(OF_LATE / 2, Duration::max),
+            heard: None,
         }
     }
 
@@ -159,6 +164,8 @@ impl SentDatagrams {
         let mut fates = Fates::default();
         let (mut run, mut gone) = (0, 0);
         let waits = self.waits();
+        let pause = self.heard.replace(now).map_or(Duration::ZERO, |heard| now.since(heard));
+        let pause = if pause > PAUSE { pause } else { Duration::ZERO };
         for sent in self.sent.iter_mut() {
             let (first_run, first_gone) = (run, gone);
             (run, gone) = (run + sent.runs, gone + sent.gone);
@@ -166,7 +173,8 @@ impl SentDatagrams {
             let has_come = sent.fate != Fate::Come && received.has(sent.number);
             let is_late = took > SILENT || took > waits && received.is_newer_than(sent.number);
             if has_come {
-                self.slowest.note(took, now);
+                // Not how long an outage was in which nothing could be heard: after it what was lost would be waited for as long.
+                took.checked_sub(pause).into_iter().for_each(|took| self.slowest.note(took, now));
                 (fates.come, fates.bytes) = (fates.come + 1, fates.bytes + sent.bytes as u64);
                 fates.newest_sent = fates.newest_sent.max(Some(sent.at));
             }
@@ -270,6 +278,7 @@ mod tests {
     /// Ten are sent, of which the first comes after all others, `late_ms` after it was sent; the others take 40 ms. How many
     /// are taken to be lost.
     fn lost_where_one_is_late(sent: &mut SentDatagrams, begin_ms: u32, late_ms: u32) -> u32 {
+        sent.settle(AckBits::first(sent.next.wrapping_sub(1)), at(begin_ms), |_| {});
         let numbers: Vec<u16> = (0..10).map(|nth| send(sent, begin_ms, &[nth])).collect();
         let received = numbers[2..].iter().fold(AckBits::first(numbers[1]), |received, number| received.with(*number));
         // The client says the same, until the late one comes.
@@ -288,6 +297,26 @@ mod tests {
         // Later it is forgotten.
         assert_eq!(lost_where_one_is_late(&mut sent, 5000, 44), 0);
         assert_eq!(lost_where_one_is_late(&mut sent, 8000, 60), 1);
+    }
+
+    #[test]
+    fn what_was_lost_in_an_outage_is_known_to_be_lost_as_soon_as_something_comes_again() {
+        let mut sent = SentDatagrams::new();
+        let mut received = AckBits::first(send(&mut sent, 0, &[0]));
+        for nth in 1..60 {
+            sent.settle(received, at(nth * 16), |_| {});
+            received = received.with(send(&mut sent, nth * 16, &[nth]));
+        }
+        // That the last one has come is not heard any more.
+        (60..116).for_each(|nth| _ = send(&mut sent, nth * 16, &[nth]));
+        received = received.with(send(&mut sent, 116 * 16, &[116]));
+        let fates = sent.settle(received, at(117 * 16), |_| {});
+        assert_eq!((fates.come, fates.lost), (2, 56));
+        received = received.with(send(&mut sent, 117 * 16, &[117]));
+        (60..64).for_each(|slot| _ = send(&mut sent, 117 * 16, &[slot]));
+        received = received.with(send(&mut sent, 118 * 16, &[118]));
+        let fates = sent.settle(received, at(120 * 16), |_| {});
+        assert_eq!((fates.come, fates.lost), (2, 4), "nor are those after it waited for");
     }
 
     #[test]

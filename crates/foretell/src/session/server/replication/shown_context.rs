@@ -1,11 +1,11 @@
 //! The state that is sent, and what of it one client shows.
 
 use super::encoded_rows::RowToTell;
-use super::entities_in_view::EntitiesInView;
 use super::exact_choice::ExactChoice;
 use super::interest_query::InterestQuery;
 use super::recent_changes::RecentChanges;
-use crate::session::row_rates::RowRates;
+use super::told_entities::ToldEntities;
+use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{Entity, PlayerId, Row, RowKey};
@@ -13,7 +13,7 @@ use crate::world::{Entity, PlayerId, Row, RowKey};
 /// What a client is told last and now, where it does not see everything, or is told some of it exactly.
 #[derive(Clone, Copy)]
 pub(super) struct Limits<'a> {
-    pub view: &'a EntitiesInView,
+    pub view: &'a ToldEntities,
     pub interest: &'a InterestQuery,
     pub exact: &'a ExactChoice,
 }
@@ -27,7 +27,7 @@ pub(super) struct ShownContext<'a> {
     /// What of it has changed since the states before.
     pub changes: &'a RecentChanges,
     /// How often each component is told.
-    pub row_rates: &'a RowRates,
+    pub row_send_rates: &'a RowSendRates,
     /// What of the state is to be seen, where that is not everything.
     pub limits: Option<Limits<'a>>,
 }

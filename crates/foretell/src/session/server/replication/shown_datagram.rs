@@ -6,8 +6,8 @@ use super::shared_row_bits::SharedBits;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::session::resting_rows_codec::STOPPED_BITS;
 use crate::session::shown_row_header::RecordsBefore;
+use crate::session::stopped_rows_codec::STOPPED_BITS;
 use crate::wire::{BitBatch, BitWriter};
 use crate::world::RowKey;
 

@@ -14,8 +14,8 @@ use super::shown_datagram::ShownDatagram;
 use super::shown_row_writer::ShownRowWriter;
 use crate::session::ack_bits::AckBits;
 use crate::session::congestion_window::Fates;
-use crate::session::resting_rows_codec::write_resting;
 use crate::session::shown_bases::BASE_AGE_MAX;
+use crate::session::stopped_rows_codec::write_stopped;
 use crate::time::Instant;
 
 /// Lives as long as the place.
@@ -119,16 +119,16 @@ impl ShownLane {
             waiting.write(&mut row_writer);
         }
         row_writer.to.finish();
-        self.write_resting(of, to);
+        self.write_stopped(of, to);
     }
 
     /// Tells of all together that they have stopped, where everything else is told; otherwise each of them waits for that.
-    fn write_resting(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
+    fn write_stopped(&mut self, of: &ShownContext<'_>, to: &mut ShownDatagram<'_, '_>) {
         let age_ticks = of.tick.since(of.changes.before);
         let are_any = to.is_last && !self.to_tell.stopped.is_empty();
         let are_all = !self.to_tell.has_taken && !self.to_tell.has_any() && !self.sent.is_full();
         let are_told = are_any && are_all && age_ticks <= BASE_AGE_MAX;
-        write_resting(&mut to.writer, are_told.then_some(age_ticks));
+        write_stopped(&mut to.writer, are_told.then_some(age_ticks));
         if are_told {
             self.to_tell.rows.note_rest(&self.to_tell.stopped);
             self.to_tell.stopped.clear();

@@ -1,12 +1,12 @@
 //! The lists of a snapshot, as far as they are not written yet: each datagram takes as much of them as fits.
 
-use super::entities_in_view::GoneKey;
 use super::snapshot_source::SnapshotSource;
+use super::told_entities::GoneKey;
 use crate::session::authority_codec::{ToldHolder, write_holder};
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::session::resting_rows_codec::STOPPED_BITS;
 use crate::session::step_events::StepEvent;
+use crate::session::stopped_rows_codec::STOPPED_BITS;
 use crate::time::Tick;
 use crate::wire::BitWriter;
 use alloc::collections::vec_deque;

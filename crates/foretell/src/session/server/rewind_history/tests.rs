@@ -8,7 +8,7 @@
 
 use super::super::row_versions::RowVersions;
 use super::*;
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::world::{Entity, PlayerId, RewindBound, RewindMoment, Rewound};
 use foretell::State;
 
@@ -155,7 +155,7 @@ fn a_row_is_judged_by_the_states_that_it_is_told_in_though_its_rate_is_no_multip
     for (turn, sent, slot) in
         (1..9).flat_map(|turn| (1..6).flat_map(move |sent| (0..9).map(move |slot| (turn, sent, slot))))
     {
-        let (times, rates) = (TellingTimes { sent, turn, slot }, RowRates::every(turn));
+        let (times, rates) = (TellingTimes { sent, turn, slot }, RowSendRates::every(turn));
         let mut told = Vec::new();
         for state in (0..200).step_by(sent as usize).map(Tick::new) {
             told.extend(rates.are_due(ComponentId(0), slot, told.last().copied(), state).then_some(state));

@@ -1,6 +1,6 @@
 //! A row is found at any point as a plain list of what was told of it says.
 
-use super::super::track_sample::Rest;
+use super::super::track_lookup::Rest;
 use super::*;
 use crate::session::test_states::{self, SHIP};
 use alloc::collections::BTreeMap;

@@ -3,13 +3,11 @@
 use super::*;
 use crate::State;
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::session::resting_rows_codec::read_resting;
-use crate::session::row_rates::RowRates;
+use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
 use crate::session::server::replication::chosen_records::ChosenRecords;
 use crate::session::server::replication::encoded_rows::EncodedRows;
-use crate::session::server::replication::entities_in_view::EntitiesInView;
 use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
 use crate::session::server::replication::exact_row_set::ExactRowSet;
@@ -18,8 +16,10 @@ use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::recent_changes::RecentChanges;
 use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
+use crate::session::server::replication::told_entities::ToldEntities;
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
+use crate::session::stopped_rows_codec::read_stopped;
 use crate::session::test_states::{self, SHIP};
 use crate::time::{Tick, TickRate};
 use crate::wire::{BitReader, BitWriter};
@@ -134,7 +134,7 @@ impl Client {
             shown.read(&mut reader, SHIP, base, &mut rounded).expect("well-formed");
             read.push((slot, key, owner, rests, rounded));
         }
-        if let Some(age_ticks) = read_resting(&mut reader).expect("well-formed") {
+        if let Some(age_ticks) = read_stopped(&mut reader).expect("well-formed") {
             self.stops.insert(flight.tick - age_ticks, flight.all.clone());
         }
         reader.finish().expect("nothing is behind it");
@@ -245,13 +245,13 @@ struct Scene {
     changes: RecentChanges,
     client: Client,
     flights: Vec<Flight>,
-    row_rates: RowRates,
+    row_send_rates: RowSendRates,
     /// Whether the client is to have its own rows.
     sees_own: bool,
     authority: AuthorityArbiter,
     grid: EntityGrid,
     interest: InterestQuery,
-    view: EntitiesInView,
+    view: ToldEntities,
     exact: ExactRowSet,
     chosen: ExactChoice,
     /// How many rows of others are told exactly; `None` where nothing limits what is seen.
@@ -269,12 +269,12 @@ impl Scene {
             changes: RecentChanges::new(),
             client: Client::default(),
             flights: Vec::new(),
-            row_rates: RowRates::every(1),
+            row_send_rates: RowSendRates::every(1),
             sees_own: schema.component(SHIP).audience() == Audience::All,
             authority: AuthorityArbiter::new(schema, TickRate::default()),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            view: EntitiesInView::of_nothing(),
+            view: ToldEntities::of_nothing(),
             exact: ExactRowSet::default(),
             chosen: ExactChoice::default(),
             exact_max: None,
@@ -317,11 +317,11 @@ impl Scene {
     fn send(&mut self, tick: u32, dice: &mut Dice) {
         let mut datagrams = Vec::new();
         let (now, all) = (Tick::new(tick), self.all());
-        self.changes.update(now, &self.state, &self.row_rates);
+        self.changes.update(now, &self.state, &self.row_send_rates);
         self.exact_max.into_iter().for_each(|most| self.choose(now, most));
-        let Scene { state, row_rates, lane, view, interest, chosen, .. } = self;
+        let Scene { state, row_send_rates, lane, view, interest, chosen, .. } = self;
         let limits = self.exact_max.map(|_| Limits { view, interest, exact: chosen });
-        let of = ShownContext { player: ME, tick: now, state, changes: &self.changes, row_rates, limits };
+        let of = ShownContext { player: ME, tick: now, state, changes: &self.changes, row_send_rates, limits };
         self.encoded.begin(of.tick, state.versions().slots());
         lane.note(&of);
         lane.sort();

@@ -14,7 +14,7 @@ proptest! {
         exact_max in prop_oneof![Just(None), Just(Some(0))],
     ) {
         let schema = if sees_own { Schema::of::<Float>() } else { Schema::of::<Rumour>() };
-        let (mut scene, mut dice) = (Scene { row_rates: RowRates::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
+        let (mut scene, mut dice) = (Scene { row_send_rates: RowSendRates::every(pace), exact_max, ..Scene::of(&schema, scale) }, Dice(seed));
         for tick in 1..CALM + 150 {
             if tick < CALM {
                 scene.change(&mut dice, with_owner);

@@ -12,9 +12,9 @@ fn tell_state(
 ) {
     scene.change(dice, false);
     scene.state.settle(Tick::new(tick));
-    let Scene { state, lane, codec, encoded, changes, row_rates, .. } = scene;
-    changes.update(Tick::new(tick), state, row_rates);
-    let of = ShownContext { player: ME, tick: Tick::new(tick), state, changes, row_rates, limits: None };
+    let Scene { state, lane, codec, encoded, changes, row_send_rates, .. } = scene;
+    changes.update(Tick::new(tick), state, row_send_rates);
+    let of = ShownContext { player: ME, tick: Tick::new(tick), state, changes, row_send_rates, limits: None };
     encoded.begin(of.tick, state.versions().slots());
     lane.note(&of);
     choose(lane, encoded, &of);

@@ -9,19 +9,19 @@ use alloc::vec::Vec;
 
 /// How many ticks apart the turns are of the rows of each component.
 #[derive(Debug)]
-pub(crate) struct RowRates {
+pub(crate) struct RowSendRates {
     ticks: Vec<u32>,
 }
 
-impl RowRates {
-    pub(crate) fn new(schema: &Schema, rate: TickRate) -> RowRates {
-        RowRates { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
+impl RowSendRates {
+    pub(crate) fn new(schema: &Schema, rate: TickRate) -> RowSendRates {
+        RowSendRates { ticks: schema.components().iter().map(|component| component.interval_ticks(rate, 1)).collect() }
     }
 
     /// The same of all components.
     #[cfg(test)]
-    pub(crate) fn every(ticks: u32) -> RowRates {
-        RowRates { ticks: vec![ticks; 256] }
+    pub(crate) fn every(ticks: u32) -> RowSendRates {
+        RowSendRates { ticks: vec![ticks; 256] }
     }
 
     /// Whether rows of this component are told less often than with each state.

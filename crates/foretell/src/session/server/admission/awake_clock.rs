@@ -8,12 +8,12 @@ const AWAKE_MAX: Duration = Duration::from_secs(1);
 
 /// The time that the server was awake.
 #[derive(Debug, Default)]
-pub(super) struct SilenceClock {
+pub(super) struct AwakeClock {
     last_update: Option<Instant>,
     awake: Duration,
 }
 
-impl SilenceClock {
+impl AwakeClock {
     /// An update begins.
     pub(super) fn note_update(&mut self, now: Instant) {
         let passed = self.last_update.map_or(Duration::ZERO, |last| now.since(last));

@@ -33,7 +33,7 @@ const RATE: TickRate = TickRate::hz(64);
 
 /// Two clocks and the ways between them: the client's shows virtual time, the server's another one.
 struct Pair {
-    server: ServerClock,
+    server: ClockDrift,
     random: Random,
     now_s: f64,
     /// What the server's clock shows by now, in seconds.
@@ -49,7 +49,7 @@ struct Pair {
 
 impl Pair {
     fn new(seed: u64, drift_ppm: f64, ways: [(f64, f64); 2]) -> Pair {
-        let server = ServerClock::new(RATE, TickTime::default(), instant(10.0));
+        let server = ClockDrift::new(RATE, TickTime::default(), instant(10.0));
         let random = Random::new(seed);
         Pair { server, random, now_s: 10.0, shown_s: 7_000.0, drift_ppm, set: (0.0, 0.0), hz: 60.0, ways }
     }
@@ -208,7 +208,7 @@ fn a_clock_that_is_set_is_not_taken_for_a_drift_for_long() {
 #[test]
 fn no_exchange_moves_the_axis_back_or_beyond_its_speeds() {
     let mut random = Random::new(7);
-    let mut server = ServerClock::new(RATE, TickTime::default(), Instant::ZERO);
+    let mut server = ClockDrift::new(RATE, TickTime::default(), Instant::ZERO);
     let (mut now, mut last) = (0, server.at(Instant::ZERO));
     for _ in 0..20_000 {
         now += random.next_u64() % 100_000;

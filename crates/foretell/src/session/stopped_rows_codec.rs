@@ -11,13 +11,13 @@ const AGE_BITS: u32 = BASE_AGE_MAX.ilog2() + 1;
 pub(crate) const STOPPED_BITS: usize = 1 + AGE_BITS as usize;
 
 /// Writes how many ticks older that state is, 1 to 63, if there is one.
-pub(crate) fn write_resting(writer: &mut BitWriter<'_>, age_ticks: Option<u32>) {
+pub(crate) fn write_stopped(writer: &mut BitWriter<'_>, age_ticks: Option<u32>) {
     writer.put(u64::from(age_ticks.is_some()), 1);
     age_ticks.into_iter().for_each(|age_ticks| writer.put(u64::from(age_ticks), AGE_BITS));
 }
 
 /// Reads the same.
-pub(crate) fn read_resting(reader: &mut BitReader<'_>) -> Result<Option<u32>, Malformed> {
+pub(crate) fn read_stopped(reader: &mut BitReader<'_>) -> Result<Option<u32>, Malformed> {
     if reader.take(1)? == 0 {
         return Ok(None);
     }

@@ -43,6 +43,19 @@ impl Tangent {
         Tangent { ways: ways.map(|way| way * times), told: 0.0 }
     }
 
+    /// The same in a span of `gaps[inner]` seconds, times that. The way beside it counts once at most, however short it was, and the span's own
+    /// for the rest, so that a steady motion is kept. By the parabola alone who is pushed aside in a tick, and is told next after 16 ticks,
+    /// would swing out by twice as far as they went.
+    fn in_span(gaps: [f64; 2], inner: usize) -> Tangent {
+        let (outer, span) = (1 - inner, gaps[inner]);
+        let mut tangent = Tangent::by_neighbours(gaps, span);
+        if tangent.ways[outer] > 1.0 {
+            tangent.ways[outer] = 1.0;
+            tangent.ways[inner] = 1.0 - gaps[outer] / span;
+        }
+        tangent
+    }
+
     /// The same where a velocity is told. A neighbour that is not there is taken to be as far on the other side as the one that is,
     /// with the velocity on the tangent (D19): the difference is the mean of the one side and of it.
     fn with_told(self, curve: Curve, gaps: [f64; 2], times: f64) -> Tangent {
@@ -153,7 +166,7 @@ impl Span {
         let is_curve = matches!(curve, Curve::Hermite | Curve::CatmullRom);
         let cubics = (t < 1.0 && is_curve && gaps[BEFORE] <= TOLD_S).then(|| {
             let around = [[gaps[0], gaps[1]], [gaps[1], gaps[2]]];
-            let untold = around.map(|gaps_there| Tangent::by_neighbours(gaps_there, gaps[BEFORE]));
+            let untold = [0, 1].map(|nth| Tangent::in_span(around[nth], 1 - nth));
             let told = [0, 1].map(|nth| untold[nth].with_told(curve, around[nth], gaps[BEFORE]));
             SpanCubics { told: Cubic::new(told, t), untold: Cubic::new(untold, t) }
         });
@@ -213,7 +226,13 @@ mod tests {
             let expected = |is_told: bool| {
                 let tangents = [0, 1].map(|nth| {
                     let around = [seconds[nth], seconds[nth + 1]];
-                    let [slope] = tangent([0, 1, 2].map(|at| [points[nth + at]]), around);
+                    let [by_parabola] = tangent([0, 1, 2].map(|at| [points[nth + at]]), around);
+                    let (outer, inner) = (2 * nth, 1);
+                    let share = seconds[inner].powi(2) / (seconds[outer] * (seconds[outer] + seconds[inner]));
+                    let slope = match seconds[outer] > 0.0 && share > 1.0 {
+                        true => ways[outer] / seconds[inner] + ways[inner] * (seconds[inner] - seconds[outer]) / seconds[inner].powi(2),
+                        false => by_parabola,
+                    };
                     let slope = match is_told {
                         true if is_hermite => velocities[nth],
                         true if around.contains(&0.0) => f64::midpoint(slope, velocities[nth]),
@@ -225,6 +244,23 @@ mod tests {
             };
             prop_assert!((sum(told) - expected(true)).abs() < 1e-9);
             prop_assert!((sum(untold) - expected(false)).abs() < 1e-9);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn beside_any_way_who_rests_swings_out_by_a_sixth_of_it_at_most_and_a_steady_motion_stays_as_it_is(
+            gaps in prop::array::uniform3(1_u32..30), pushes in prop::array::uniform2(-9.0_f64..9.0), part in 0.0..1.0,
+        ) {
+            let ticks = [10, 10 + gaps[0], 10 + gaps[0] + gaps[1], 10 + gaps[0] + gaps[1] + gaps[2]].map(|tick| Some(Tick::new(tick)));
+            let at = TickTime::ticks(f64::from(10 + gaps[0]) + part * f64::from(gaps[1]));
+            let span = Span::new(ticks, at, TickRate::hz(60), Curve::CatmullRom).expect("both are there");
+            let cubic = span.cubics.expect("it is short").untold;
+            let point = |points: [f64; 4]| cubic.point(&points.map(|x| [x]), &[[0.0]; 2])[0];
+            let out = point([-pushes[0], 0.0, 0.0, pushes[1]]).abs();
+            prop_assert!(out <= (pushes[0].abs() + pushes[1].abs()) * 4.0 / 27.0 + 1e-9, "{out}");
+            let steady = point(ticks.map(|tick| tick.map_or(0.0, |tick| f64::from(tick.get()))));
+            prop_assert!((steady - at.as_ticks()).abs() < 1e-9, "{steady}");
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) type Entry = (f64, [f64; 3]);
 
 /// All within the radius of `middle + s1 axis1 + s2 axis2 ...`, each s in [-1, 1].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RoundedBody {
+pub(super) struct MinkowskiSum {
     middle: [f64; 3],
     /// Those that are not zero come first.
     axes: [[f64; 3]; 4],
@@ -31,9 +31,9 @@ pub(super) struct RoundedBody {
     radius: f64,
 }
 
-impl RoundedBody {
-    pub fn new(middle: [f64; 3], axes: [[f64; 3]; 4], radius: f64) -> RoundedBody {
-        let mut body = RoundedBody { middle, axes: [[0.0; 3]; 4], count: 0, radius };
+impl MinkowskiSum {
+    pub fn new(middle: [f64; 3], axes: [[f64; 3]; 4], radius: f64) -> MinkowskiSum {
+        let mut body = MinkowskiSum { middle, axes: [[0.0; 3]; 4], count: 0, radius };
         for axis in axes.into_iter().filter(|axis| length(*axis) > NOTHING) {
             body.axes[body.count] = axis;
             body.count += 1;

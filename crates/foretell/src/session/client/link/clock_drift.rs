@@ -113,7 +113,7 @@ struct Drift {
 
 /// The drift of the two clocks, and the axis without it. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerClock {
+pub(crate) struct ClockDrift {
     rate: TickRate,
     began: Instant,
     /// Oldest first, `len <= WINDOWS_KEPT`.
@@ -135,10 +135,10 @@ pub(crate) struct ServerClock {
     since: (Instant, TickTime),
 }
 
-impl ServerClock {
+impl ClockDrift {
     /// An axis that stands at `at` when the client's clock shows `now`.
-    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ServerClock {
-        ServerClock {
+    pub(crate) fn new(rate: TickRate, at: TickTime, now: Instant) -> ClockDrift {
+        ClockDrift {
             rate,
             began: now,
             windows: Vec::with_capacity(WINDOWS_KEPT),

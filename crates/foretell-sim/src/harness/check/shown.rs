@@ -1,0 +1,134 @@
+//! What a player sees of others: those who are there, where they can be, and nobody else.
+
+use super::divergence::{CLOSE_M, distance, position};
+use super::{Check, ClientSeen, Each};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use foretell::session::client::{ClientState, PoseSource, View};
+use foretell::time::{Instant, Tick};
+use foretell::world::{Entity, World};
+
+/// While a client plays, whoever it does not predict is shown no further from the truth than they have travelled twice since so long before
+/// what it was told of them last; nobody is shown who has been gone for so long; and whoever it was told of and who has been there for so
+/// long is shown.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// How long, beyond the round trip. Default 1 s.
+    pub within: Duration,
+    of: Each<Machine>,
+}
+
+/// What is known of one machine.
+#[derive(Clone, Debug, Default)]
+struct Machine {
+    /// Since when the client has been playing without a break.
+    playing: Option<Instant>,
+    /// Who is not shown, though they are there and it was told of them; and since when.
+    missing: BTreeMap<Entity, Instant>,
+}
+
+impl Default for Shown {
+    fn default() -> Shown {
+        Shown { within: Duration::from_secs(1), of: Each::default() }
+    }
+}
+
+impl<W: World> Check<W> for Shown {
+    fn name(&self) -> &'static str {
+        "shown"
+    }
+
+    fn after_client(&mut self, seen: &ClientSeen<'_, W>) -> Result<(), String> {
+        let of = self.of.of(seen.machine);
+        if seen.frame.state != ClientState::Playing {
+            *of = Machine::default();
+            return Ok(());
+        }
+        let within = self.within + seen.stats.network.rtt;
+        if seen.now.since(*of.playing.get_or_insert(seen.now)) < within {
+            return Ok(());
+        }
+        let ticks = |time| seen.setting.rules.tick_rate.ticks_in(time);
+        // That somebody has gone is told again when it is known to be lost, a round trip later, and that may be lost as well.
+        let (within_ticks, until_gone_ticks) = (ticks(within), ticks(within + 4 * seen.stats.network.rtt));
+        let is_others = |view: &View<'_>| matches!(view.source, PoseSource::Interpolated | PoseSource::Extrapolated(_));
+        for view in seen.views.iter().filter(is_others) {
+            is_there(seen, &view, until_gone_ticks)?;
+            // Where nothing has come in time they go on as fast as they were going, wherever that leads.
+            if view.source == PoseSource::Interpolated {
+                is_near(seen, &view, within_ticks)?;
+            }
+        }
+        of.note_missing(seen);
+        let missed = of.missing.iter().find(|(_, since)| seen.now.since(**since) > within);
+        missed.map_or(Ok(()), |(entity, since)| {
+            let ms = seen.now.since(*since).as_millis();
+            Err(format!("{entity} is there, and has not been shown for {ms} ms"))
+        })
+    }
+}
+
+impl Machine {
+    /// Notes who is in the truth and in what the client was told last, and is not shown.
+    fn note_missing<W: World>(&mut self, seen: &ClientSeen<'_, W>) {
+        let (Some(truth), Some((_, told))) = (seen.truth.rows(seen.truth.newest()), seen.client.newest_snapshot())
+        else {
+            return;
+        };
+        let shown: BTreeSet<_> = seen.views.iter().map(|view| view.entity).collect();
+        let is_missing = |entity: &Entity| !shown.contains(entity) && told.iter().any(|row| row.entity == *entity);
+        let mut missing: Vec<_> = truth.iter().map(|row| row.entity).filter(is_missing).collect();
+        missing.sort_unstable();
+        self.missing.retain(|entity, _| missing.binary_search(entity).is_ok());
+        missing.into_iter().for_each(|entity| _ = self.missing.entry(entity).or_insert(seen.now));
+    }
+}
+
+/// Whether somebody who is shown was there at any time in so long.
+fn is_there<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u32) -> Result<(), String> {
+    let (key, newest) = (view.row().key(), seen.truth.newest());
+    let from = newest.back(within_ticks).unwrap_or_default();
+    let mut ticks = from.until(newest.next()).rev();
+    if ticks.any(|tick| seen.truth.rows(tick).is_none_or(|rows| rows.words(key).is_some())) {
+        return Ok(());
+    }
+    Err(format!("{} is shown, and has been gone since before {from:?}", view.entity))
+}
+
+/// Whether somebody is shown where they can be, by how far they have travelled in so long before they were as the client was told of them
+/// last: over a link that seems to be full it is told rarely.
+fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u32) -> Result<(), String> {
+    let (key, newest) = (view.row().key(), seen.truth.newest());
+    let kind = seen.setting.rules.schema.component(key.component);
+    let in_truth = |tick: Tick| position(kind, seen.truth.rows(tick)?.words(key)?);
+    let told = seen.client.newest_snapshot().and_then(|(tick, rows)| Some((tick, position(kind, rows.words(key)?)?)));
+    let (Some((mut as_told, told)), Some(truth), Some(shown)) =
+        (told, in_truth(newest), position(kind, view.row().words))
+    else {
+        return Ok(());
+    };
+    while in_truth(as_told).is_some_and(|truth| distance(truth, told) > CLOSE_M) {
+        as_told = as_told.back(1).unwrap_or_default();
+    }
+    let from = as_told.back(within_ticks).unwrap_or_default();
+    let apart = distance(shown, truth);
+    let mut most = CLOSE_M + view.offset.distance();
+    for tick in from.until(newest).rev() {
+        if apart <= most {
+            break;
+        }
+        // Where one began who has not been there for so long may have been told otherwise.
+        let Some((before, after)) = in_truth(tick).zip(in_truth(tick.next())) else { return Ok(()) };
+        most += 2.0 * distance(before, after);
+    }
+    if apart <= most {
+        return Ok(());
+    }
+    let (name, entity) = (kind.name(), view.entity);
+    Err(format!(
+        "{name} {entity} is shown {apart:.3} m from the truth at {newest:?}, and has gone {most:.3} m at most since {from:?}"
+    ))
+}
