@@ -59,12 +59,6 @@ impl<G: Gameplay> Clone for Scene<G> {
     fn clone(&self) -> Scene<G> {
         Scene { physics: self.physics.clone(), states: self.states.clone(), touched: self.touched.clone() }
     }
-
-    fn clone_from(&mut self, from: &Scene<G>) {
-        self.physics.clone_from(&from.physics);
-        self.states.clone_from(&from.states);
-        self.touched.clone_from(&from.touched);
-    }
 }
 
 impl<G: Gameplay> Default for Scene<G> {

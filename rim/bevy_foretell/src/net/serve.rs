@@ -84,17 +84,17 @@ pub(crate) fn serve<I: Input + Send + Sync>(
     let gateway = background.within(|| serve.config.bind(serve.address, places)).map_err(in_words)?;
     let address = gateway.local_addr().map_err(in_words)?;
     let serving = Serving { address, certificates: gateway.certificate_hashes().to_vec() };
-    if serve.prints {
-        let url = serving.url("127.0.0.1");
-        println!("join {url}\nin a browser, with your name: {PAGE}/?NAME#{url}");
-    }
-    world.insert_resource(serving);
     let epoch = epoch_of_now();
     let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
     let session = match Session::start(start, config, gateway.clock().now()) {
         Session::Host(host) => Session::Host(host.with_data(serve.data).map_err(|error| error.to_string())?),
         other => other,
     };
+    if serve.prints {
+        let url = serving.url("127.0.0.1");
+        println!("join {url}\nin a browser, with your name: {PAGE}/?NAME#{url}");
+    }
+    world.insert_resource(serving);
     Ok(Over::new(session, Port { gateway, background }))
 }
 

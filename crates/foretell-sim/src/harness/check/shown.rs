@@ -5,15 +5,14 @@ use super::{Check, ClientSeen, Each};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::session::client::{ClientState, PoseSource, View};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Entity, World};
+use foretell::world::{Entity, RowKey, World};
 
 /// While a client plays, whoever it does not predict is shown no further from the truth than they have travelled twice since so long before
-/// what it was told of them last; nobody is shown who has been gone for so long; and whoever it was told of and who has been there for so
-/// long is shown.
+/// the last two states in which it was told of them: over a link that seems to be full these are rare. Nobody is shown who has been gone for
+/// so long, while nothing goes wrong. And whoever it was told of is not missing for so long, while they are there.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// How long, beyond the round trip. Default 1 s.
@@ -26,6 +25,8 @@ pub struct Shown {
 struct Machine {
     /// Since when the client has been playing without a break.
     playing: Option<Instant>,
+    /// In which states what is shown was told last, and the time before.
+    told: BTreeMap<RowKey, [Tick; 2]>,
     /// Who is not shown, though they are there and it was told of them; and since when.
     missing: BTreeMap<Entity, Instant>,
 }
@@ -47,19 +48,21 @@ impl<W: World> Check<W> for Shown {
             *of = Machine::default();
             return Ok(());
         }
+        of.note_told(seen);
         let within = self.within + seen.stats.network.rtt;
         if seen.now.since(*of.playing.get_or_insert(seen.now)) < within {
             return Ok(());
         }
-        let ticks = |time| seen.setting.rules.tick_rate.ticks_in(time);
-        // That somebody has gone is told again when it is known to be lost, a round trip later, and that may be lost as well.
-        let (within_ticks, until_gone_ticks) = (ticks(within), ticks(within + 4 * seen.stats.network.rtt));
-        let is_others = |view: &View<'_>| matches!(view.source, PoseSource::Interpolated | PoseSource::Extrapolated(_));
-        for view in seen.views.iter().filter(is_others) {
-            is_there(seen, &view, until_gone_ticks)?;
+        let within_ticks = seen.setting.rules.tick_rate.ticks_in(within);
+        for view in others(seen) {
+            // That somebody has gone is told again when it is known to be lost, and then may be lost again.
+            if seen.quiet > within {
+                is_there(seen, &view, within_ticks)?;
+            }
             // Where nothing has come in time they go on as fast as they were going, wherever that leads.
-            if view.source == PoseSource::Interpolated {
-                is_near(seen, &view, within_ticks)?;
+            let told = of.told.get(&view.row().key()).filter(|_| view.source == PoseSource::Interpolated);
+            if let Some([before, _]) = told {
+                is_near(seen, &view, before.back(within_ticks).unwrap_or_default())?;
             }
         }
         of.note_missing(seen);
@@ -71,7 +74,24 @@ impl<W: World> Check<W> for Shown {
     }
 }
 
+/// Those who are not predicted.
+fn others<'a, W: World>(seen: &ClientSeen<'a, W>) -> impl Iterator<Item = View<'a>> {
+    let is_others = |view: &View<'_>| matches!(view.source, PoseSource::Interpolated | PoseSource::Extrapolated(_));
+    seen.views.iter().filter(is_others)
+}
+
 impl Machine {
+    /// Notes in which states what is shown was told.
+    fn note_told<W: World>(&mut self, seen: &ClientSeen<'_, W>) {
+        let before = core::mem::take(&mut self.told);
+        let told = others(seen).filter_map(|view| {
+            let (key, newest) = (view.row().key(), seen.client.told_in(view.row().key())?);
+            let [earlier, last] = before.get(&key).copied().unwrap_or([newest; 2]);
+            Some((key, if last == newest { [earlier, last] } else { [last, newest] }))
+        });
+        self.told = told.collect();
+    }
+
     /// Notes who is in the truth and in what the client was told last, and is not shown.
     fn note_missing<W: World>(&mut self, seen: &ClientSeen<'_, W>) {
         let (Some(truth), Some((_, told))) = (seen.truth.rows(seen.truth.newest()), seen.client.newest_snapshot())
@@ -79,10 +99,9 @@ impl Machine {
             return;
         };
         let shown: BTreeSet<_> = seen.views.iter().map(|view| view.entity).collect();
-        let is_missing = |entity: &Entity| !shown.contains(entity) && told.iter().any(|row| row.entity == *entity);
-        let mut missing: Vec<_> = truth.iter().map(|row| row.entity).filter(is_missing).collect();
-        missing.sort_unstable();
-        self.missing.retain(|entity, _| missing.binary_search(entity).is_ok());
+        let told: BTreeSet<_> = told.iter().map(|row| row.entity).filter(|entity| !shown.contains(entity)).collect();
+        let missing: BTreeSet<_> = truth.iter().map(|row| row.entity).filter(|entity| told.contains(entity)).collect();
+        self.missing.retain(|entity, _| missing.contains(entity));
         missing.into_iter().for_each(|entity| _ = self.missing.entry(entity).or_insert(seen.now));
     }
 }
@@ -98,22 +117,12 @@ fn is_there<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u
     Err(format!("{} is shown, and has been gone since before {from:?}", view.entity))
 }
 
-/// Whether somebody is shown where they can be, by how far they have travelled in so long before they were as the client was told of them
-/// last: over a link that seems to be full it is told rarely.
-fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u32) -> Result<(), String> {
+/// Whether somebody is shown where they can be, by how far they have travelled from this tick on.
+fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, from: Tick) -> Result<(), String> {
     let (key, newest) = (view.row().key(), seen.truth.newest());
     let kind = seen.setting.rules.schema.component(key.component);
     let in_truth = |tick: Tick| position(kind, seen.truth.rows(tick)?.words(key)?);
-    let told = seen.client.newest_snapshot().and_then(|(tick, rows)| Some((tick, position(kind, rows.words(key)?)?)));
-    let (Some((mut as_told, told)), Some(truth), Some(shown)) =
-        (told, in_truth(newest), position(kind, view.row().words))
-    else {
-        return Ok(());
-    };
-    while in_truth(as_told).is_some_and(|truth| distance(truth, told) > CLOSE_M) {
-        as_told = as_told.back(1).unwrap_or_default();
-    }
-    let from = as_told.back(within_ticks).unwrap_or_default();
+    let (Some(truth), Some(shown)) = (in_truth(newest), position(kind, view.row().words)) else { return Ok(()) };
     let apart = distance(shown, truth);
     let mut most = CLOSE_M + view.offset.distance();
     for tick in from.until(newest).rev() {

@@ -71,7 +71,7 @@ pub struct ClientConfig {
     /// How many bytes per second of [messages](crate::Message) go up at most, however large they are; less where the way up
     /// does not take it without a queue, as inputs come first. Default 16,000, half of what a server
     /// [takes](crate::ServerConfig::message_rate_max). At most two datagrams of them go up in a tick, some 1,900 bytes: a server over
-    /// `foretell-net` reads three of a client's in each, the inputs among them.
+    /// `foretell-net` reads four of a client's in each of its updates, the inputs among them.
     pub message_rate: u32,
     /// How many bytes of messages may wait to go up, those under way included; one that has no room is
     /// [refused](crate::session::SendError::Full); a larger one has room where nothing else waits. Not so newest and unreliable ones, which take the place of older ones of their kind: up to two,

@@ -35,8 +35,8 @@ pub enum Curve {
     /// default.
     #[default]
     Hermite,
-    /// A cubic whose velocities are those of the neighbouring states, whatever their distance (P9, D19); where the state
-    /// after has not come yet, its place is taken by the velocity, or by nothing.
+    /// A cubic whose velocities are those of the neighbouring states (P9, D19), in which a short way beside a long one counts once at most, so
+    /// that it does not swing out beside a push; where the state after has not come yet, its place is taken by the velocity, or by nothing.
     CatmullRom,
     /// Where it is by now by its newest state and velocity (P5): each new state moves it, which is hidden as a correction
     /// is.

@@ -15,7 +15,7 @@ const SENT_MAX: usize = 4096;
 const SILENT: Duration = Duration::from_secs(16);
 /// Before anything has come, one is waited for so long.
 const WAITS_FIRST: Duration = Duration::from_secs(1);
-/// Where nothing was heard for longer than this, what is heard then may have come long ago.
+/// Where nothing was heard for longer than this, and than it takes twice, what is heard then may have come long ago.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The slowest way counts for so long.
 const OF_LATE: Duration = Duration::from_secs(2);
@@ -72,8 +72,8 @@ pub(super) struct SentDatagrams {
     under_way: u64,
     /// How long it takes at most to hear of one that comes.
     slowest: WindowedExtreme<Duration>,
-    /// When the client has told last what has come.
-    heard: Option<Instant>,
+    /// When the client has told last what has come, and for how long it had not before.
+    heard: Option<(Instant, Duration)>,
 }
 
 impl SentDatagrams {
@@ -164,8 +164,13 @@ impl SentDatagrams {
         let mut fates = Fates::default();
         let (mut run, mut gone) = (0, 0);
         let waits = self.waits();
-        let pause = self.heard.replace(now).map_or(Duration::ZERO, |heard| now.since(heard));
-        let pause = if pause > PAUSE { pause } else { Duration::ZERO };
+        // What a stall has heaped up is heard at one instant.
+        let pause = match self.heard {
+            Some((heard, before)) if heard == now => before,
+            heard => heard.map_or(Duration::ZERO, |(heard, _)| now.since(heard)),
+        };
+        self.heard = Some((now, pause));
+        let pause = if pause > PAUSE.max(2 * waits) { pause } else { Duration::ZERO };
         for sent in self.sent.iter_mut() {
             let (first_run, first_gone) = (run, gone);
             (run, gone) = (run + sent.runs, gone + sent.gone);
