@@ -93,8 +93,8 @@ impl RateLimit {
         self.waiting_since.is_some_and(|since| now.since(since) >= SILENCE)
     }
 
-    /// The same of a client, which asks whether it is heard now and then while all is silent: where only what comes is an
-    /// acknowledgement, one whose server does nothing but answer would be silent for ever.
+    /// The same of a client, which asks whether it is heard now and then while all is silent: where only datagrams that arrive
+    /// acknowledge anything, one whose server does nothing but answer would be silent for ever.
     pub(crate) fn allows_client(&mut self, now: Instant, bytes: usize) -> bool {
         self.allows(now, bytes) || self.may_ask(now)
     }

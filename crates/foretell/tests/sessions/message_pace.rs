@@ -31,7 +31,7 @@ const LATENCY: Duration = Duration::from_millis(25);
 struct Talk {
     /// Whether they say where they aim, in each frame.
     aims: bool,
-    /// A drawing of so many bytes that the player sends, and when it came.
+    /// The size in bytes of a drawing that the player sends, and when it came.
     draws: Option<usize>,
     drawn: Option<Instant>,
     /// What the server says before its next step.

@@ -16,7 +16,7 @@ pub struct Serve {
     /// How it is reached, and by whom. Its `rules` and `session` do not count: the plugin's do.
     pub config: ServeConfig,
     /// What the game is to know of who [hosts](crate::Play::Host) when they join, as [`JoinConfig::data`](foretell_net::JoinConfig::data) of
-    /// others; at most 1000 bytes.
+    /// others; at most 1000 bytes. Of a server that nobody sits at it does not count.
     pub data: Vec<u8>,
     /// Whether it prints where it is joined.
     prints: bool,

@@ -10,9 +10,9 @@ use foretell::session::client::{ClientState, PoseSource, View};
 use foretell::time::{Instant, Tick};
 use foretell::world::{Entity, RowKey, World};
 
-/// While a client plays, whoever it does not predict is shown no further from the truth than they have travelled twice since so long before
-/// the last two states in which it was told of them: over a link that seems to be full these are rare. Nobody is shown who has been gone for
-/// so long, while nothing goes wrong. And whoever it was told of is not missing for so long, while they are there.
+/// While a client plays, an entity that it does not predict is shown no further from the truth than twice the way that it has travelled since
+/// `within` before the last two snapshots that had it: over a link that seems to be full these are rare. No entity is shown that has been gone
+/// for as long, while nothing goes wrong. And one that is there, and in the client's snapshot, is not missing for as long.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// How long, beyond the round trip. Default 1 s.
@@ -25,9 +25,9 @@ pub struct Shown {
 struct Machine {
     /// Since when the client has been playing without a break.
     playing: Option<Instant>,
-    /// In which states what is shown was told last, and the time before.
+    /// Of each row that is shown the last two states in which it came.
     told: BTreeMap<RowKey, [Tick; 2]>,
-    /// Who is not shown, though they are there and it was told of them; and since when.
+    /// Which entities are not shown, though they are there and in the client's snapshot; and since when.
     missing: BTreeMap<Entity, Instant>,
 }
 
@@ -81,7 +81,7 @@ fn others<'a, W: World>(seen: &ClientSeen<'a, W>) -> impl Iterator<Item = View<'
 }
 
 impl Machine {
-    /// Notes in which states what is shown was told.
+    /// Notes in which states the rows came that are shown.
     fn note_told<W: World>(&mut self, seen: &ClientSeen<'_, W>) {
         let before = core::mem::take(&mut self.told);
         let told = others(seen).filter_map(|view| {
@@ -92,7 +92,7 @@ impl Machine {
         self.told = told.collect();
     }
 
-    /// Notes who is in the truth and in what the client was told last, and is not shown.
+    /// Notes which entities are in the truth and in the client's snapshot, and not shown.
     fn note_missing<W: World>(&mut self, seen: &ClientSeen<'_, W>) {
         let (Some(truth), Some((_, told))) = (seen.truth.rows(seen.truth.newest()), seen.client.newest_snapshot())
         else {
@@ -106,7 +106,7 @@ impl Machine {
     }
 }
 
-/// Whether somebody who is shown was there at any time in so long.
+/// Whether an entity that is shown was there in any of the last ticks.
 fn is_there<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u32) -> Result<(), String> {
     let (key, newest) = (view.row().key(), seen.truth.newest());
     let from = newest.back(within_ticks).unwrap_or_default();
@@ -117,7 +117,7 @@ fn is_there<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, within_ticks: u
     Err(format!("{} is shown, and has been gone since before {from:?}", view.entity))
 }
 
-/// Whether somebody is shown where they can be, by how far they have travelled from this tick on.
+/// Whether an entity is shown where it can be, by how far it has travelled from this tick on.
 fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, from: Tick) -> Result<(), String> {
     let (key, newest) = (view.row().key(), seen.truth.newest());
     let kind = seen.setting.rules.schema.component(key.component);

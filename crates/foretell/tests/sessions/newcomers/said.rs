@@ -1,14 +1,19 @@
 //! What is said of a player, of whose account they are, and why they are not let in or leave.
 
-use super::club::{Club, Watch, add, club, rough, run, saying};
+use super::club::{Club, Pawn, Watch, add, club, rough, run, saying};
+use crate::common::Buttons;
 use foretell::session::client::{ClientEvent, JoinDataTooLong, Show};
 use foretell::session::host::LocalPlayer;
 use foretell::session::server::ServerEvent;
 use foretell::session::{Departure, Outbox, Refusal};
-use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, ServerConfig, Text, World};
-use foretell_sim::harness::Leaving;
+use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, Rules, ServerConfig, Text, World};
+use foretell_sim::harness::check::{Check, ServerSeen};
+use foretell_sim::harness::{Leaving, Scenario};
 use foretell_sim::netsim::{Conditions, Loss};
 use foretell_sim::record::{Recorder, Recording};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -192,6 +197,33 @@ fn what_is_said_of_who_sits_at_the_server_comes_with_them_and_is_no_longer_than_
     assert_eq!(world.pawns.iter().map(|pawn| pawn.name).collect::<Vec<_>>(), [Text::new("Hugo")]);
     assert!(LocalPlayer::new(Show::Between).with_data([0; 1000]).is_ok());
     assert_eq!(LocalPlayer::new(Show::Between).with_data([0; 1001]).err(), Some(JoinDataTooLong(1001)));
+}
+
+/// Notes the names of all pawns on the server.
+struct Names(Rc<RefCell<Vec<Text<16>>>>);
+
+impl Check<Club> for Names {
+    fn name(&self) -> &'static str {
+        "names"
+    }
+
+    fn after_server(&mut self, seen: &ServerSeen<'_, Club>) -> Result<(), String> {
+        let rows = seen.server.rows();
+        let pawns: BTreeSet<_> = rows.iter().map(|row| row.entity).collect();
+        *self.0.borrow_mut() = pawns.iter().filter_map(|of| rows.state::<Pawn>(*of)).map(|pawn| pawn.name).collect();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_scenario_says_of_who_sits_at_the_server_what_it_says_of_their_index() {
+    let names = Rc::new(RefCell::new(Vec::new()));
+    let seen = names.clone();
+    let scenario = Scenario::new(Rules::new(Club::schema()), Club::default).players(1).hosted();
+    let scenario = scenario.ask(|player, request| request.with_data(["Anna", "Hugo"][player]).expect("short"));
+    let scenario = scenario.bot(|_, _| Buttons::default()).length(Duration::from_secs(3));
+    scenario.check(move || Names(seen.clone())).schedule("").run(1).expect("no check complains");
+    assert_eq!(*names.borrow(), [Text::new("Hugo"), Text::new("Anna")]);
 }
 
 #[test]

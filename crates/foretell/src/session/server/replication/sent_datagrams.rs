@@ -325,6 +325,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_stall_of_the_server_has_heaped_up_says_nothing_of_how_long_it_takes() {
+        let mut sent = SentDatagrams::new();
+        let mut received = AckBits::first(send(&mut sent, 0, &[0]));
+        for nth in 1..60 {
+            sent.settle(received, at(nth * 16), |_| {});
+            received = received.with(send(&mut sent, nth * 16, &[nth]));
+        }
+        // Two datagrams of the client's wait until the server goes on.
+        let next = send(&mut sent, 60 * 16, &[60]);
+        for received in [received, received.with(next)] {
+            assert_eq!(sent.settle(received, at(2_000), |_| {}).come, 1);
+        }
+        send(&mut sent, 2_000, &[61]);
+        let received = received.with(next).with(send(&mut sent, 2_016, &[62]));
+        assert_eq!(sent.settle(received, at(2_032), |_| {}).lost, 1);
+    }
+
+    #[test]
     fn it_is_full_while_nothing_is_heard_of_very_many_and_room_comes_with_what_is_heard() {
         let mut sent = SentDatagrams::new();
         while !sent.is_full() {
