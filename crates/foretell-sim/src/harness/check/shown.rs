@@ -6,12 +6,13 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
+use foretell::math::f64::sqrt;
 use foretell::session::client::{ClientState, PoseSource, View};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Entity, RowKey, World};
+use foretell::world::{ComponentSchema, Entity, Meaning, RowKey, World};
 
 /// While a client plays, an entity that it does not predict is shown no further from the truth than twice the way that it has travelled since
-/// `within` before the last two snapshots that had it: over a link that seems to be full these are rare. No entity is shown that has been gone
+/// `within` before the last two snapshots that had it, and by how much positions are rounded: over a link that seems to be full these are rare. No entity is shown that has been gone
 /// for as long, while nothing goes wrong. And one that is there, and in the client's snapshot, is not missing for as long.
 #[derive(Clone, Debug)]
 pub struct Shown {
@@ -124,7 +125,7 @@ fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, from: Tick) -> R
     let in_truth = |tick: Tick| position(kind, seen.truth.rows(tick)?.words(key)?);
     let (Some(truth), Some(shown)) = (in_truth(newest), position(kind, view.row().words)) else { return Ok(()) };
     let apart = distance(shown, truth);
-    let mut most = CLOSE_M + view.offset.distance();
+    let mut most = CLOSE_M + rounded_by(kind) + view.offset.distance();
     for tick in from.until(newest).rev() {
         if apart <= most {
             break;
@@ -140,4 +141,11 @@ fn is_near<W: World>(seen: &ClientSeen<'_, W>, view: &View<'_>, from: Tick) -> R
     Err(format!(
         "{name} {entity} is shown {apart:.3} m from the truth at {newest:?}, and has gone {most:.3} m at most since {from:?}"
     ))
+}
+
+/// How far from the truth a position is told at most, in metres.
+fn rounded_by(kind: &ComponentSchema) -> f64 {
+    let position = kind.columns().find(|column| column.meaning == Meaning::Position);
+    let half_a_step = position.and_then(|column| Some((0.5 * column.precision.step()?, column.lanes)));
+    half_a_step.map_or(0.0, |(half, lanes)| half * sqrt(f64::from(lanes)))
 }
