@@ -16,7 +16,14 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client",
         layers: &[
-            &["initial_capacity", "correction_causes", "entity_curves", "join_request", "resimulation_budget"],
+            &[
+                "initial_capacity",
+                "correction_causes",
+                "entity_curves",
+                "frame_sampler",
+                "join_request",
+                "resimulation_budget",
+            ],
             &["config", "snapshots"],
             &["stats"],
             &["update_report", "handshake", "link", "client_settings"],

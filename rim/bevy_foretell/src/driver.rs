@@ -15,6 +15,8 @@ pub(crate) enum End<'a, I: Input + Send + Sync> {
 
 /// A session with its network.
 pub(crate) trait Driver<I: Input + Send + Sync> {
+    /// The moment that it is by the clock of the session, when it is `now` by the app's.
+    fn now(&self, now: Instant) -> Instant;
     /// Takes in what has come, runs the ticks that are due, of which each asks for its `input`, and sends what is to be sent.
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_>;
     /// What is to be drawn.
@@ -82,6 +84,10 @@ impl<I: Input + Send + Sync, N: Network<I>> Over<I, N> {
 const GOOD_BYES: u32 = 3;
 
 impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
+    fn now(&self, now: Instant) -> Instant {
+        self.network.now(now)
+    }
+
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_> {
         let Over { session, outbox, network } = self;
         network.take_in(network.now(now), session, game.world());

@@ -11,6 +11,7 @@ mod driver;
 mod entity;
 mod events;
 mod game_world;
+mod held;
 mod hierarchy;
 mod local;
 mod messages;
@@ -42,10 +43,13 @@ pub use events::{
 };
 /// The name of an entity, the same on both ends: Bevy has an `Entity` of its own.
 pub use foretell::Entity as NetEntity;
+pub use foretell::session::Claim;
+pub use foretell::session::client::AuthorityChange;
 pub use foretell::{EffectKind, Input, InterestRules, Message, Newcomer, PlayerId, Reason, Start, State, To};
 #[cfg(all(feature = "net", not(target_arch = "wasm32")))]
 pub use foretell_net::Access;
 pub use game_world::{GameWorld, SavedWorld};
+pub use held::{AuthorityChanged, Held, ReleaseAuthority, RequestAuthority};
 pub use local::LocalServer;
 pub use messages::{Received, Say, Unsent};
 #[cfg(feature = "net")]

@@ -5,6 +5,7 @@ use crate::display::{self, Shown};
 use crate::driver::Datagrams;
 use crate::entity::{Driven, Gone, Networked, Simulated};
 use crate::events::Connection;
+use crate::held::{self, HeldTypes};
 use crate::messages::{self, MessageTypes};
 use crate::registry::{ForetellApp, Registry};
 use crate::schedules::{ReadInput, RunSession, Simulation};
@@ -13,11 +14,12 @@ use crate::settings::Settings;
 use crate::step::{CurrentStep, StepInputs};
 use crate::step_messages::StepMessageTypes;
 use bevy_app::{App, Last, MainScheduleOrder, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::prelude::{IntoScheduleConfigs, Resource, World};
 use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, SingleThreadedExecutor};
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_transform::TransformSystems;
-use foretell::{Input, InterestRules, Message, Newcomer, Reason, SessionConfig, TickRate};
+use foretell::{Input, InterestRules, Message, Newcomer, Reason, SessionConfig, State, TickRate};
 use std::sync::Arc;
 
 /// Foretell in Bevy: one plugin for server, client, host and single player. `I` is what a player presses in a tick.
@@ -26,8 +28,8 @@ use std::sync::Arc;
 /// [`ReadInput`] before it as well, by plugins of the game. Nothing happens until a [`Play`](crate::Play) is inserted.
 pub struct ForetellPlugin<I: 'static> {
     settings: Settings<I>,
-    /// Each makes a type of messages known.
-    messages: Vec<fn(&mut App)>,
+    /// Each makes a type known, of messages or of what can be held.
+    types: Vec<fn(&mut App)>,
 }
 
 impl<I: Input + Send + Sync> ForetellPlugin<I> {
@@ -36,7 +38,7 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// # Panics
     /// With another one.
     pub fn hz(rate: u16) -> ForetellPlugin<I> {
-        ForetellPlugin { settings: Settings::new(TickRate::hz(rate)), messages: Vec::new() }
+        ForetellPlugin { settings: Settings::new(TickRate::hz(rate)), types: Vec::new() }
     }
 
     /// The same with other settings than the defaults of [`SessionConfig`]; `configure` is called at the start of each session. What it
@@ -51,7 +53,16 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     /// that are [in steps](foretell::Delivery::InStep) stand in [`StepMessages`](crate::StepMessages). In the same order on both ends.
     #[must_use]
     pub fn message<M: Message + Clone>(mut self) -> ForetellPlugin<I> {
-        self.messages.push(messages::register::<I, M>);
+        self.types.push(messages::register::<I, M>);
+        self
+    }
+
+    /// The same where the app of a player can [have authority](crate::RequestAuthority) over entities with this component, and move them by
+    /// frame. It is [`networked`](ForetellApp::networked) as well, and what the app may write of it is `#[state(writer = owner)]`. How fast an
+    /// entity may be moved [`Schema::with_speed_max`](foretell::Schema::with_speed_max) says, in the [configuration](ForetellPlugin::configured).
+    #[must_use]
+    pub fn held<C: Component<Mutability = Mutable> + State + Clone>(mut self) -> ForetellPlugin<I> {
+        self.types.push(held::register::<I, C>);
         self
     }
 
@@ -109,11 +120,13 @@ impl<I: Input + Send + Sync> Plugin for ForetellPlugin<I> {
             .init_resource::<LocalPlayer>()
             .init_resource::<Stats>()
             .init_resource::<Removals>();
+        app.init_resource::<HeldTypes<I>>();
         app.add_observer(session::note_removal);
+        held::observe::<I>(app);
         // What steps may ask for.
         app.constant::<Networked>().constant::<Simulated>().constant::<Driven<I>>().constant::<Gone>();
         app.constant::<CurrentStep>().constant::<Directory>().constant::<StepInputs<I>>();
-        self.messages.iter().for_each(|register| register(app));
+        self.types.iter().for_each(|register| register(app));
         app.edit_schedule(Simulation, |simulation| {
             simulation.set_executor(SingleThreadedExecutor::new());
             let ambiguity_detection = LogLevel::Error;

@@ -4,6 +4,7 @@ use crate::display::Shown;
 use crate::driver::{Driver, End};
 use crate::events::{self, Connection, NotConnected, ServerSaid};
 use crate::game_world::GameWorld;
+use crate::held;
 use crate::messages;
 use crate::play::Play;
 use crate::schedules::ReadInput;
@@ -89,6 +90,7 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
     remove_players(world, &mut **driver);
+    held::hold_all(world, &mut **driver, now);
     let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
     let mut take = || {
         is_taken = true;
@@ -103,7 +105,9 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
         ClientState::Refused(why) => Some(why.to_string()),
         _ => None,
     };
+    let changes = held::changes(frame.events);
     tell::<I>(world, frame);
+    held::tell(world, &mut **driver, changes, now);
     tell_server(world, &mut **driver);
     driver.present(now, &mut world.resource_mut::<Shown>().views);
     let (player, stats) = match driver.end() {
@@ -160,6 +164,7 @@ fn remove_players<I: Input + Send + Sync>(world: &mut World, driver: &mut dyn Dr
 /// Ends the session, if there is one.
 fn end<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     world.insert_resource(Removals::default());
+    held::end_all::<I>(world, now);
     let Some(Engine { driver, mut game }) = world.remove_non_send::<Engine<I>>() else { return };
     game.lent(world, |game| driver.leave(now, game));
     world.insert_resource(LocalPlayer(None));

@@ -87,6 +87,13 @@ fn connecting() -> Frame<'static> {
 }
 
 impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
+    fn now(&self, now: Instant) -> Instant {
+        match &self.way {
+            Way::Playing(player) => player.clock().now(),
+            _ => now,
+        }
+    }
+
     fn update(&mut self, _: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_> {
         let Joined { way, background } = self;
         background.within(|| {

@@ -10,6 +10,7 @@ mod children;
 mod cubes;
 mod example;
 mod golden;
+mod held;
 #[expect(clippy::type_complexity, reason = "what a system queries is said where it does")]
 mod hierarchies;
 mod histories;

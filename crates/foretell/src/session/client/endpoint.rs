@@ -218,14 +218,12 @@ impl<W: World> Client<W> {
     }
 
     /// The state of an entity that the game moves, as it is shown now: from there a mover goes on. `None` where the game
-    /// does not move it.
-    ///
-    /// # Panics
-    /// When `S` is not the type of the session's schema.
+    /// does not move it, and where its state is of another type.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session()?;
         let held = session.local.held(self.moment(session, now), entity)?;
-        S::read(usize::from(held.component.0) - self.rules().schema.first_of::<S>()?, &held.words)
+        let nth = self.rules().schema.components_of::<S>().position(|component| component == held.component)?;
+        S::read(nth, &held.words)
     }
 
     /// Sends a message to the server, in the next update or as soon as [`ClientConfig::message_rate`] allows. Messages end with the
