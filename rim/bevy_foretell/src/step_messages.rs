@@ -5,7 +5,7 @@ use bevy_app::App;
 use bevy_ecs::prelude::{Mut, Resource, World};
 use foretell::{Input, Message, PlayerId, Step};
 
-/// The messages of type `M` that belong to a step ([`Delivery::InStep`]), ascending by player, those of one as they were sent.
+/// The messages of type `M` that belong to a step ([`Delivery::InStep`](foretell::Delivery::InStep)), ascending by player, those of one as they were sent.
 #[derive(Resource, Debug)]
 pub struct StepMessages<M: Send + Sync + 'static>(Vec<(PlayerId, M)>);
 
