@@ -1,6 +1,7 @@
 //! A session with its network, however it was begun.
 
 use crate::game_world::GameWorld;
+use crate::held;
 use bevy_app::App;
 use bevy_ecs::prelude::{Resource, World};
 use foretell::{Client, Frame, Host, Input, Instant, Outbox, PeerId, Server, Session, Views};
@@ -17,7 +18,8 @@ pub(crate) enum End<'a, I: Input + Send + Sync> {
 pub(crate) trait Driver<I: Input + Send + Sync> {
     /// The moment that it is by the clock of the session, when it is `now` by the app's.
     fn now(&self, now: Instant) -> Instant;
-    /// Takes in what has come, runs the ticks that are due, of which each asks for its `input`, and sends what is to be sent.
+    /// Takes in what has come, says where is what is [held](crate::Held), runs the ticks that are due, of which each asks for its `input`,
+    /// and sends what is to be sent.
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_>;
     /// What is to be drawn.
     fn present(&self, now: Instant, views: &mut Views);
@@ -92,6 +94,9 @@ impl<I: Input + Send + Sync, N: Network<I>> Driver<I> for Over<I, N> {
         let Over { session, outbox, network } = self;
         network.take_in(network.now(now), session, game.world());
         let now = network.now(now);
+        if let Session::Client(client) = session {
+            held::hold(client, game.world(), now);
+        }
         session.update(now, game, &mut |_| input(), outbox);
         network.send(now, session, outbox, game.world());
         session.frame(now)

@@ -38,7 +38,7 @@ impl Networked {
     }
 }
 
-/// This step moves the entity: on a server everything, on a client what it predicts. What has it not is written before the step,
+/// This step moves the entity: on a server everything that no client [holds](crate::Held), on a client what it predicts. What has it not is written before the step,
 /// from what the server has told, and not to be moved. Set before each step.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simulated;

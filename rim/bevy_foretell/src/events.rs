@@ -178,7 +178,11 @@ fn find(world: &World, name: NetEntity) -> Option<Entity> {
     world.resource::<Directory>().find(name).filter(|id| world.get_entity(*id).is_ok())
 }
 
-fn with<'a, E: EntityEvent<Trigger<'a>: Default>>(world: &mut World, name: NetEntity, event: impl FnOnce(Entity) -> E) {
+pub(crate) fn with<'a, E: EntityEvent<Trigger<'a>: Default>>(
+    world: &mut World,
+    name: NetEntity,
+    event: impl FnOnce(Entity) -> E,
+) {
     if let Some(entity) = find(world, name) {
         world.trigger(event(entity));
     }

@@ -1,20 +1,25 @@
 //! Shared mode: what the app of a player moves by itself, by frame, until it lets go.
+//!
+//! Invariant: after an update an entity has [`Held`] where this app moves it and sees it, and nowhere else.
 
 use crate::NetEntity;
 use crate::directory::Directory;
 use crate::driver::{Driver, End};
-use crate::entity::Networked;
+use crate::entity::{Gone, Networked};
+use crate::events;
 use crate::game_world::GameWorld;
 use bevy_app::App;
 use bevy_derive::{Deref, DerefMut};
 use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::prelude::{Entity, EntityEvent, On, ResMut, Resource, With, World};
+use bevy_ecs::prelude::{Allow, Entity, EntityEvent, On, ResMut, Resource, With, World};
+use bevy_ecs::query::QueryState;
 use foretell::session::Claim;
 use foretell::session::client::{AuthorityChange, ClientEvent, FrameSampler};
 use foretell::{Client, Input, Instant, State};
 
-/// Asks for authority over an entity of the own player or the server's: `commands.trigger(RequestAuthority { entity, claim })`. From then
-/// on, mostly at once, it has [`Held`]. Only in the app of a client, and only for [types](crate::ForetellPlugin::held) that are registered as such.
+/// Asks for authority over an entity of the own player or the server's: `commands.trigger(RequestAuthority { entity, claim })`, outside of
+/// steps. Mostly at once it has [`Held`]. Nothing happens without a session, in the app of a server or a host, and to an entity without
+/// a component that is [registered](crate::ForetellPlugin::held) for it.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct RequestAuthority {
     /// Over which entity.
@@ -30,52 +35,50 @@ pub struct ReleaseAuthority {
     pub entity: Entity,
 }
 
-/// What has become of a request for authority, or of the authority itself.
+/// What has become of a request for authority, or of the authority itself. Where a session ends or begins anew nothing is told of what
+/// was held in it: [`Held`] is gone, for which Bevy has `On<Remove, Held<C>>`.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct AuthorityChanged {
     /// Over which entity.
     pub entity: Entity,
-    /// What. With [`AuthorityChange::Began`] the entity has [`Held`] already; when it is over it has it no more.
+    /// What. With [`AuthorityChange::Began`] the entity has [`Held`]; when it is over it has it no more, if it was not asked for again
+    /// meanwhile.
     pub what: AuthorityChange,
 }
 
-/// The state that this player's app gives an entity that it moves: written in any schedule before the session runs, [`ReadInput`](crate::ReadInput)
-/// among them, in as many frames as one likes. It is there while the app has authority, and begins as what is shown. Of it counts what
-/// is `#[state(writer = owner)]`. Steps find it in the component itself, once a tick, as they do with what others move.
-#[derive(Component, Deref, DerefMut, Clone, Copy, PartialEq, Debug)]
-pub struct Held<C>(pub C)
+/// The state that this player's app gives an entity that it moves. It is there as long as the app moves the entity and sees it, and
+/// begins as what is shown. What is written into it before the session runs in a frame, in [`ReadInput`](crate::ReadInput), say, counts in
+/// that frame: it is shown at once, and captured at ticks. Of it counts what is `#[state(writer = owner)]`. Steps find it in the
+/// component itself, once a tick, as they do with what others move.
+#[derive(Component, Deref, DerefMut, Clone, Debug)]
+pub struct Held<C>
 where
-    C: Send + Sync + 'static;
-
-/// What was held in the last frame.
-#[derive(Component)]
-struct Sampler<C: Send + Sync + 'static>(FrameSampler<C>);
+    C: Send + Sync + 'static,
+{
+    #[deref]
+    state: C,
+    sampler: FrameSampler<C>,
+}
 
 /// A client of this game.
 type ClientOf<I> = Client<GameWorld<I>>;
 
-/// What is done for each type that can be held.
-struct HeldType<I: Input + Send + Sync> {
+/// What is done for a type that can be held.
+trait HeldType<I: Input + Send + Sync>: Send + Sync {
+    /// Whether an entity has it.
+    fn is_on(&self, world: &World, entity: Entity) -> bool;
     /// Says where all of it is in this frame.
-    hold: fn(&mut ClientOf<I>, Instant, &mut World),
-    /// Begins to hold an entity, where it is of this type.
-    begin: fn(&ClientOf<I>, Instant, &mut World, Entity),
-    /// Ends what is over; all, where there is no client.
-    end: fn(Option<&ClientOf<I>>, Instant, &mut World),
+    fn hold(&mut self, client: &mut ClientOf<I>, world: &mut World, now: Instant);
+    /// Takes `Held` from what the client does not move, or does not see; from all, where there is no client.
+    fn take_over(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant);
+    /// Gives it to an entity that the client moves, if it is of this type, and seen.
+    fn give(&self, client: &ClientOf<I>, world: &mut World, now: Instant, entity: Entity);
 }
-
-impl<I: Input + Send + Sync> Clone for HeldType<I> {
-    fn clone(&self) -> HeldType<I> {
-        *self
-    }
-}
-
-impl<I: Input + Send + Sync> Copy for HeldType<I> {}
 
 /// The types that can be held, and what waits to be asked for.
 #[derive(Resource)]
 pub(crate) struct HeldTypes<I: Input + Send + Sync> {
-    types: Vec<HeldType<I>>,
+    types: Vec<Box<dyn HeldType<I>>>,
     /// By entity: for which claim; `None` gives it back.
     asked: Vec<(Entity, Option<Claim>)>,
 }
@@ -87,12 +90,18 @@ impl<I: Input + Send + Sync> Default for HeldTypes<I> {
 }
 
 /// Makes a type known.
+///
+/// # Panics
+/// When an owner writes nothing of it.
 pub(crate) fn register<I: Input + Send + Sync, C>(app: &mut App)
 where
     C: Component<Mutability = Mutable> + State + Clone,
 {
-    let of = HeldType { hold: hold::<I, C>, begin: begin::<I, C>, end: end::<I, C> };
-    app.world_mut().resource_mut::<HeldTypes<I>>().types.push(of);
+    let (is_shared, name) = (C::components().iter().any(|it| it.is_shared()), core::any::type_name::<C>());
+    assert!(is_shared, "{name} can't be held: say `#[state(writer = owner)]` of the fields that its holder writes");
+    let world = app.world_mut();
+    let of: HeldOf<C> = HeldOf { held: world.query(), all: world.query_filtered() };
+    world.resource_mut::<HeldTypes<I>>().types.push(Box::new(of));
 }
 
 /// Notes what is asked for.
@@ -105,20 +114,24 @@ pub(crate) fn observe<I: Input + Send + Sync>(app: &mut App) {
     });
 }
 
-/// Asks for what the game has asked for, and says where all is that is held; before an update.
-pub(crate) fn hold_all<I: Input + Send + Sync>(world: &mut World, driver: &mut dyn Driver<I>, now: Instant) {
-    let mut held = world.resource_mut::<HeldTypes<I>>();
-    let (types, asked) = (held.types.clone(), core::mem::take(&mut held.asked));
-    let now = driver.now(now);
-    let Some(End::Client(client)) = driver.end() else { return };
-    types.iter().for_each(|of| (of.hold)(client, now, world));
+/// Asks for what the game has asked for; drops it, where there is no client.
+pub(crate) fn ask<I: Input + Send + Sync>(driver: Option<&mut dyn Driver<I>>, world: &mut World) {
+    let asked = core::mem::take(&mut world.resource_mut::<HeldTypes<I>>().asked);
+    let Some(End::Client(client)) = driver.and_then(Driver::end) else { return };
+    let held = world.resource::<HeldTypes<I>>();
     for (entity, claim) in asked {
         let Some(name) = world.get::<Networked>(entity).map(Networked::name) else { continue };
         match claim {
-            Some(claim) => client.request(name, claim),
+            Some(claim) if held.types.iter().any(|of| of.is_on(world, entity)) => client.request(name, claim),
+            Some(_) => {}
             None => client.release(name),
         }
     }
+}
+
+/// Says where all is that is held, at the instant of the update that is about to run.
+pub(crate) fn hold<I: Input + Send + Sync>(client: &mut ClientOf<I>, world: &mut World, now: Instant) {
+    with_types(world, |types, world| types.iter_mut().for_each(|of| of.hold(client, world, now)));
 }
 
 /// What an update has to say of authority.
@@ -130,68 +143,94 @@ pub(crate) fn changes(events: &[ClientEvent]) -> Vec<(NetEntity, AuthorityChange
     events.iter().filter_map(change).collect()
 }
 
-/// Takes that in, and tells it.
-pub(crate) fn tell<I: Input + Send + Sync>(
-    world: &mut World,
+/// Has held what the client moves after an update, and nothing else; then tells what has changed.
+pub(crate) fn settle<I: Input + Send + Sync>(
     driver: &mut dyn Driver<I>,
+    world: &mut World,
     changes: Vec<(NetEntity, AuthorityChange)>,
     now: Instant,
 ) {
-    let types = world.resource::<HeldTypes<I>>().types.clone();
     let now = driver.now(now);
     let client = match driver.end() {
         Some(End::Client(client)) => Some(&*client),
         _ => None,
     };
-    types.iter().for_each(|of| (of.end)(client, now, world));
-    let Some(client) = client else { return };
+    take_over(client, world, now);
+    let moved = client.into_iter().flat_map(|client| client.moved().map(move |name| (client, name)));
+    with_types(world, |types, world| {
+        for (client, name) in moved {
+            let there = world.resource::<Directory>().there(world, name);
+            there.into_iter().for_each(|entity| types.iter().for_each(|of| of.give(client, world, now, entity)));
+        }
+    });
     for (name, what) in changes {
-        let Some(entity) = world.resource::<Directory>().find(name) else { continue };
-        if what == AuthorityChange::Began {
-            types.iter().for_each(|of| (of.begin)(client, now, world, entity));
-        }
-        if world.get_entity(entity).is_ok() {
-            world.trigger(AuthorityChanged { entity, what });
-        }
+        events::with(world, name, |entity| AuthorityChanged { entity, what });
     }
 }
 
 /// Nothing is held any more: the session has ended.
 pub(crate) fn end_all<I: Input + Send + Sync>(world: &mut World, now: Instant) {
-    let mut held = world.resource_mut::<HeldTypes<I>>();
-    held.asked.clear();
-    held.types.clone().iter().for_each(|of| (of.end)(None, now, world));
+    world.resource_mut::<HeldTypes<I>>().asked.clear();
+    take_over::<I>(None, world, now);
 }
 
-fn hold<I: Input + Send + Sync, C>(client: &mut ClientOf<I>, now: Instant, world: &mut World)
+fn take_over<I: Input + Send + Sync>(client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
+    with_types(world, |types, world| types.iter_mut().for_each(|of| of.take_over(client, world, now)));
+}
+
+/// Calls with the types taken out of the world.
+fn with_types<I: Input + Send + Sync>(
+    world: &mut World,
+    call: impl FnOnce(&mut Vec<Box<dyn HeldType<I>>>, &mut World),
+) {
+    let mut types = core::mem::take(&mut world.resource_mut::<HeldTypes<I>>().types);
+    call(&mut types, world);
+    world.resource_mut::<HeldTypes<I>>().types = types;
+}
+
+/// What of a type is held, also what is [`Gone`].
+type AllHeld<C> = QueryState<(Entity, &'static Networked), (With<Held<C>>, Allow<Gone>)>;
+
+/// A type that can be held.
+struct HeldOf<C: Send + Sync + 'static> {
+    held: QueryState<(&'static Networked, &'static mut Held<C>)>,
+    all: AllHeld<C>,
+}
+
+impl<I: Input + Send + Sync, C> HeldType<I> for HeldOf<C>
 where
     C: Component + State + Clone,
 {
-    let until = client.tick_time(now);
-    let mut all = world.query::<(&Networked, &Held<C>, &mut Sampler<C>)>();
-    for (of, held, mut sampler) in all.iter_mut(world) {
-        sampler.0.frame(&held.0, until, |tick, state| client.capture(of.name(), tick, state));
-        client.show(of.name(), &held.0);
+    fn is_on(&self, world: &World, entity: Entity) -> bool {
+        world.get::<C>(entity).is_some()
     }
-}
 
-fn begin<I: Input + Send + Sync, C>(client: &ClientOf<I>, now: Instant, world: &mut World, entity: Entity)
-where
-    C: Component + State + Clone,
-{
-    let Some(of) = world.get::<Networked>(entity) else { return };
-    if let Some(state) = client.held::<C>(now, of.name()) {
-        let sampler = Sampler(FrameSampler::new(state.clone(), client.tick_time(now)));
-        world.entity_mut(entity).insert((Held(state), sampler));
+    fn hold(&mut self, client: &mut ClientOf<I>, world: &mut World, now: Instant) {
+        let until = client.tick_time(now);
+        for (of, mut held) in self.held.iter_mut(world) {
+            let Held { state, sampler } = &mut *held;
+            sampler.frame(state, until, |tick, state| client.capture(of.name(), tick, state));
+            client.show(of.name(), state);
+        }
     }
-}
 
-fn end<I: Input + Send + Sync, C>(client: Option<&ClientOf<I>>, now: Instant, world: &mut World)
-where
-    C: Component + State + Clone,
-{
-    let mut all = world.query_filtered::<(Entity, &Networked), With<Held<C>>>();
-    let is_held = |of: &Networked| client.is_some_and(|client| client.held::<C>(now, of.name()).is_some());
-    let over: Vec<_> = all.iter(world).filter(|(_, of)| !is_held(of)).map(|(entity, _)| entity).collect();
-    over.into_iter().for_each(|entity| _ = world.entity_mut(entity).remove::<(Held<C>, Sampler<C>)>());
+    fn take_over(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
+        let is_held = |of: &Networked| client.is_some_and(|client| client.held::<C>(now, of.name()).is_some());
+        let over: Vec<_> = self.all.iter(world).filter(|(_, of)| !is_held(of)).map(|(entity, _)| entity).collect();
+        for entity in over {
+            // An observer of the one before may have despawned it.
+            if let Ok(mut entity) = world.get_entity_mut(entity) {
+                entity.remove::<Held<C>>();
+            }
+        }
+    }
+
+    fn give(&self, client: &ClientOf<I>, world: &mut World, now: Instant, entity: Entity) {
+        let has = world.get::<Held<C>>(entity).is_some() || world.get::<C>(entity).is_none();
+        let of = world.get::<Networked>(entity).filter(|_| !has);
+        if let Some(state) = of.and_then(|of| client.held::<C>(now, of.name())) {
+            let sampler = FrameSampler::new(state.clone(), client.tick_time(now));
+            world.entity_mut(entity).insert(Held { state, sampler });
+        }
+    }
 }

@@ -56,7 +56,7 @@ pub use messages::{Received, Say, Unsent};
 pub use net::{Connect, insecure_token};
 #[cfg(all(feature = "net", not(target_arch = "wasm32")))]
 pub use net::{Serve, Serving};
-pub use play::Play;
+pub use play::{JoinData, Play};
 pub use plugin::ForetellPlugin;
 pub use registry::ForetellApp;
 pub use schedules::{ReadInput, Simulation};

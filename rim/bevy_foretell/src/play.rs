@@ -31,6 +31,12 @@ pub enum Play {
     ByHand(Start),
 }
 
+/// What the game is to know of the player of this program when they join, whatever [`Play`] says: a name, a team, in a form of the game's
+/// own; at most 1000 bytes, of more [`NotConnected`](crate::NotConnected) says so. It comes in [`Newcomer::data`](foretell::Newcomer::data). Inserted
+/// before or with the [`Play`], and for those after it as well.
+#[derive(Resource, Clone, PartialEq, Eq, Debug, Default)]
+pub struct JoinData(pub Vec<u8>);
+
 impl Play {
     /// Whether a client of this program predicts.
     pub(crate) fn is_client(&self) -> bool {

@@ -58,8 +58,8 @@ impl<I: Input + Send + Sync> ForetellPlugin<I> {
     }
 
     /// The same where the app of a player can [have authority](crate::RequestAuthority) over entities with this component, and move them by
-    /// frame. It is [`networked`](ForetellApp::networked) as well, and what the app may write of it is `#[state(writer = owner)]`. How fast an
-    /// entity may be moved [`Schema::with_speed_max`](foretell::Schema::with_speed_max) says, in the [configuration](ForetellPlugin::configured).
+    /// frame. It has to be [`networked`](ForetellApp::networked), too, and what the app may write of it is `#[state(writer = owner)]`; an entity has one
+    /// such component. How fast an entity may be moved [`Schema::with_speed_max`](foretell::Schema::with_speed_max) says, in the [configuration](ForetellPlugin::configured).
     #[must_use]
     pub fn held<C: Component<Mutability = Mutable> + State + Clone>(mut self) -> ForetellPlugin<I> {
         self.types.push(held::register::<I, C>);

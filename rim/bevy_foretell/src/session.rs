@@ -71,6 +71,7 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
         begin::<I>(world, play, now);
     }
     let Some(mut engine) = world.remove_non_send::<Engine<I>>() else {
+        held::ask::<I>(None, world);
         return messages::send_waiting::<I>(None, world);
     };
     if !matches!(engine.driver.end(), Some(End::Server(_))) {
@@ -90,7 +91,7 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
     remove_players(world, &mut **driver);
-    held::hold_all(world, &mut **driver, now);
+    held::ask(Some(&mut **driver), world);
     let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
     let mut take = || {
         is_taken = true;
@@ -107,7 +108,7 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     };
     let changes = held::changes(frame.events);
     tell::<I>(world, frame);
-    held::tell(world, &mut **driver, changes, now);
+    held::settle(&mut **driver, world, changes, now);
     tell_server(world, &mut **driver);
     driver.present(now, &mut world.resource_mut::<Shown>().views);
     let (player, stats) = match driver.end() {

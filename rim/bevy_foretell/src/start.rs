@@ -4,7 +4,7 @@ use crate::driver::{ByHand, Driver, Over};
 use crate::local::Locally;
 #[cfg(feature = "net")]
 use crate::net;
-use crate::play::Play;
+use crate::play::{JoinData, Play};
 use crate::rig::headless;
 use bevy_ecs::prelude::World;
 use foretell::{Input, Instant, Session, SessionConfig, Start};
@@ -20,6 +20,8 @@ pub(crate) fn start<I: Input + Send + Sync>(
     config: SessionConfig,
     now: Instant,
 ) -> Result<Box<dyn Driver<I>>, String> {
+    let data = world.get_resource::<JoinData>().cloned().unwrap_or_default();
+    let config = config.with_data(data.0).map_err(|error| error.to_string())?;
     Ok(match play {
         Play::Alone => Box::new(Over::new(Session::start(Start::Single, config, now), ByHand)),
         Play::ByHand(start) => Box::new(Over::new(Session::start(start, config, now), ByHand)),

@@ -155,11 +155,23 @@ impl<W: World> Player<W> {
     /// Takes in what has come, runs the ticks that are due, and sends what there is to send. Give it a world without
     /// entities; `input` is called once for each new tick.
     pub fn update(&mut self, world: &mut W, input: &mut dyn FnMut(Tick) -> W::Input) -> Frame<'_> {
+        self.update_moving(world, |_, _, _| {}, input)
+    }
+
+    /// The same for a game that moves entities by frame: `capture` is called before the ticks are run, with their instant, to say where
+    /// these are ([`Client::capture`]). By another reading of the clock a tick might begin in between, and be without its capture.
+    pub fn update_moving(
+        &mut self,
+        world: &mut W,
+        capture: impl FnOnce(&mut Client<W>, &mut W, Instant),
+        input: &mut dyn FnMut(Tick) -> W::Input,
+    ) -> Frame<'_> {
         // Silence is judged by all that has come.
         self.take_in();
         let now = self.clock.now();
         self.note_pause(now);
         self.keep_connected(now);
+        capture(&mut self.client, world, now);
         self.run(now, world, input);
         self.send(now);
         self.client.frame(now)

@@ -2,6 +2,7 @@
 
 use crate::driver::{Driver, End};
 use crate::game_world::GameWorld;
+use crate::held;
 use crate::net::background::{Background, Begun};
 use core::task::{Context, Poll, Waker};
 use foretell::{ClientState, Frame, Input, Instant, Rules, Schema, SessionConfig, Tick, Views};
@@ -12,7 +13,7 @@ pub struct Connect {
     url: String,
     /// Or why there is none.
     credential: Result<Credential, String>,
-    /// As what they come. Its `rules` and `client` do not count: the plugin's do.
+    /// As what they come. Its `rules`, `client` and `data` do not count: the plugin's do, and [`JoinData`](crate::JoinData).
     pub config: JoinConfig,
 }
 
@@ -73,7 +74,8 @@ impl<I: Input + Send + Sync> Joined<I> {
     pub fn new(connect: Connect, config: SessionConfig) -> Result<Joined<I>, String> {
         let Connect { url, credential, config: join } = connect;
         let credential = credential?;
-        let config = JoinConfig { rules: config.rules, client: config.client, ..join };
+        let data = config.data().to_vec();
+        let config = JoinConfig { rules: config.rules, client: config.client, data, ..join };
         let connecting = async move { foretell_net::connect(&url, credential, config).await };
         let background = Background::new()?;
         Ok(Joined { way: Way::Connecting(background.begin(connecting)), background })
@@ -99,7 +101,11 @@ impl<I: Input + Send + Sync> Driver<I> for Joined<I> {
         background.within(|| {
             way.look();
             match way {
-                Way::Playing(player) => player.update(game, &mut |_| input()),
+                Way::Playing(player) => {
+                    player.update_moving(game, |client, game, now| held::hold(client, game.world(), now), &mut |_| {
+                        input()
+                    })
+                }
                 Way::Connecting(_) | Way::Failed(_) => connecting(),
             }
         })

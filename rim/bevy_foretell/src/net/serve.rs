@@ -15,9 +15,6 @@ pub struct Serve {
     address: SocketAddr,
     /// How it is reached, and by whom. Its `rules` and `session` do not count: the plugin's do.
     pub config: ServeConfig,
-    /// What the game is to know of who [hosts](crate::Play::Host) when they join, as [`JoinConfig::data`](foretell_net::JoinConfig::data) of
-    /// others; at most 1000 bytes. Of a server that nobody sits at it does not count.
-    pub data: Vec<u8>,
     /// Whether it prints where it is joined.
     prints: bool,
 }
@@ -25,12 +22,7 @@ pub struct Serve {
 impl Serve {
     /// Who may play says `access`; [`Access::insecure_development`] lets in anybody under any name.
     pub fn at(address: SocketAddr, access: Access) -> Serve {
-        Serve {
-            address,
-            config: ServeConfig::new(Rules::new(Schema::default()), access),
-            data: Vec::new(),
-            prints: false,
-        }
+        Serve { address, config: ServeConfig::new(Rules::new(Schema::default()), access), prints: false }
     }
 
     /// On this machine, for anybody.
@@ -86,10 +78,7 @@ pub(crate) fn serve<I: Input + Send + Sync>(
     let serving = Serving { address, certificates: gateway.certificate_hashes().to_vec() };
     let epoch = epoch_of_now();
     let start = if hosts { Start::Host { epoch } } else { Start::Dedicated { epoch } };
-    let session = match Session::start(start, config, gateway.clock().now()) {
-        Session::Host(host) => Session::Host(host.with_data(serve.data).map_err(|error| error.to_string())?),
-        other => other,
-    };
+    let session = Session::start(start, config, gateway.clock().now());
     if serve.prints {
         let url = serving.url("127.0.0.1");
         println!("join {url}\nin a browser, with your name: {PAGE}/?NAME#{url}");

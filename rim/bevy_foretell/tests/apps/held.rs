@@ -6,10 +6,11 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::rig::Rig;
 use bevy_foretell::{
-    AuthorityChange, AuthorityChanged, Claim, ForetellApp, ForetellPlugin, Held, Leave, Networked, PlayerId, ReadInput,
-    ReleaseAuthority, RequestAuthority, Simulated, Simulation, State, StepCommands,
+    AuthorityChange, AuthorityChanged, Claim, ForetellApp, ForetellPlugin, Held, InterestRules, Leave, NetEntity,
+    Networked, PlayerId, ReadInput, ReleaseAuthority, RequestAuthority, Simulated, Simulation, State, StepCommands,
 };
 use bevy_transform::components::Transform;
+use foretell::Visibility;
 
 /// Its holder says where it is; what it is worth only the server does.
 #[derive(Component, State, Clone, Copy, PartialEq, Default, Debug)]
@@ -22,11 +23,28 @@ struct Crate {
     worth: u32,
 }
 
-/// Another thing that can be held.
+/// Another thing that can be held; here nobody does.
 #[derive(Component, State, Clone, Copy, PartialEq, Default, Debug)]
 struct Barrel {
     #[state(position, writer = owner)]
     x: [f32; 3],
+}
+
+/// What may be held, but is not said to the plugin.
+#[derive(Component, State, Clone, Copy, PartialEq, Default, Debug)]
+struct Keg {
+    #[state(position, writer = owner)]
+    x: [f32; 3],
+}
+
+/// What nobody sees, but who owns it.
+#[derive(Resource)]
+struct Fog(NetEntity);
+
+impl InterestRules for Fog {
+    fn visibility(&self, _: PlayerId, entity: NetEntity) -> Visibility {
+        if entity == self.0 { Visibility::Hidden } else { Visibility::SHOWN }
+    }
 }
 
 /// How fast who carries a crate walks, in m/s.
@@ -39,8 +57,9 @@ struct Told(Vec<AuthorityChange>);
 
 fn lay_out(mut step: StepCommands, crates: Query<(), With<Crate>>) {
     if step.is_authority() && crates.is_empty() {
-        step.spawn(PlayerId::SERVER, Barrel::default());
         step.spawn(PlayerId::SERVER, Crate { worth: 7, ..Crate::default() });
+        step.spawn(PlayerId::SERVER, Barrel::default());
+        step.spawn(PlayerId::SERVER, Keg::default());
     }
 }
 
@@ -51,8 +70,12 @@ fn slide(mut crates: Query<&mut Crate, With<Simulated>>, step: StepCommands) {
     }
 }
 
-fn carry(mut held: Query<&mut Held<Crate>>) {
-    for mut it in &mut held {
+/// Who has this carries nothing on.
+#[derive(Resource)]
+struct Stands;
+
+fn carry(mut held: Query<&mut Held<Crate>>, stands: Option<Res<Stands>>) {
+    for mut it in held.iter_mut().filter(|_| stands.is_none()) {
         it.v[0] = CARRIED_MPS;
         it.x[0] += CARRIED_MPS * FRAME_S;
         // Nobody asks what the holder says of it.
@@ -61,12 +84,13 @@ fn carry(mut held: Query<&mut Held<Crate>>) {
 }
 
 fn game(app: &mut App) {
-    let plugin = ForetellPlugin::<Keys>::hz(64).held::<Barrel>().held::<Crate>();
+    // Frames are those of 64 Hz: they end between ticks.
+    let plugin = ForetellPlugin::<Keys>::hz(60).held::<Barrel>().held::<Crate>().interest::<Fog>();
     app.add_plugins(plugin.configured(|config| {
         let schema = core::mem::take(&mut config.rules.schema);
         config.rules.schema = schema.with_speed_max::<Crate>(5.0);
     }));
-    app.networked::<Crate>().networked::<Barrel>();
+    app.networked::<Crate>().networked::<Barrel>().networked::<Keg>();
     app.add_systems(Simulation, (lay_out, slide).chain());
     app.add_systems(ReadInput, carry);
     app.init_resource::<Told>();
@@ -156,10 +180,12 @@ fn who_asks_for_what_another_owns_moves_it_until_the_server_refuses() {
     take(rig.player(0), Claim::Ownership);
     rig.run(30);
     take(rig.player(1), Claim::Ownership);
+    rig.run(3);
+    assert!(holds(rig.player(1)), "without waiting for the answer");
     rig.run(60);
     assert!(holds(rig.player(0)) && !holds(rig.player(1)));
     let told = told(&mut rig, 1);
-    assert!(matches!(told.last(), Some(AuthorityChange::Refused(_))), "{told:?}");
+    assert!(matches!(told[..], [AuthorityChange::Began, AuthorityChange::Refused(_)]), "{told:?}");
 }
 
 #[test]
@@ -172,4 +198,67 @@ fn who_leaves_holds_nothing_any_more() {
     rig.player(0).insert_resource(Leave);
     rig.run(1);
     assert!(!holds(rig.player(0)));
+}
+
+#[test]
+fn what_was_only_touched_is_the_servers_again_when_it_rests() {
+    let mut rig = Rig::new(game, 1, 7, link(60, 0.0));
+    rig.run(120);
+    take(rig.player(0), Claim::Authority);
+    rig.run(30);
+    rig.player(0).insert_resource(Stands);
+    rig.run(150);
+    let told = told(&mut rig, 0);
+    let expected = [AuthorityChange::Began, AuthorityChange::Granted(Claim::Authority), AuthorityChange::Returned];
+    assert!(told == expected && !holds(rig.player(0)), "{told:?}");
+}
+
+#[test]
+fn what_is_hidden_while_it_is_held_is_held_again_where_it_is_seen_again() {
+    let mut rig = Rig::new(game, 1, 8, link(60, 0.0));
+    rig.run(120);
+    take(rig.player(0), Claim::Ownership);
+    rig.run(60);
+    let (entity, _) = of::<Crate>(rig.server());
+    let name = rig.server().world().get::<Networked>(entity).expect("it has one").name();
+    rig.server().insert_resource(Fog(name));
+    rig.run(60);
+    assert!(!holds(rig.player(0)), "nobody writes what nobody sees");
+    rig.server().world_mut().remove_resource::<Fog>();
+    rig.run(60);
+    let (entity, _) = of::<Crate>(rig.player(0));
+    assert!(holds(rig.player(0)));
+    let before = shown_at(rig.player(0));
+    rig.run(32);
+    let way = shown_at(rig.player(0)) - before;
+    assert!((way - 0.5 * CARRIED_MPS).abs() < 0.05, "it is carried on: {way}");
+    rig.player(0).world_mut().trigger(ReleaseAuthority { entity });
+    rig.run(60);
+    assert_eq!(told(&mut rig, 0).last(), Some(&AuthorityChange::Returned));
+}
+
+#[test]
+fn who_takes_held_from_what_they_move_gets_it_again_and_who_despawns_that_too() {
+    let mut rig = Rig::new(game, 1, 9, link(60, 0.0));
+    rig.run(120);
+    take(rig.player(0), Claim::Ownership);
+    rig.run(30);
+    let (entity, _) = of::<Crate>(rig.player(0));
+    rig.player(0).world_mut().entity_mut(entity).remove::<Held<Crate>>();
+    rig.run(2);
+    assert!(holds(rig.player(0)));
+    rig.player(0).world_mut().despawn(entity);
+    rig.run(60);
+    assert!(holds(rig.player(0)), "it is the server's, and there again");
+}
+
+#[test]
+fn nobody_asks_for_what_can_not_be_held_nor_where_there_is_no_client() {
+    let mut rig = Rig::new(game, 1, 10, link(60, 0.0));
+    rig.run(120);
+    let (entity, _) = of::<Keg>(rig.player(0));
+    rig.player(0).world_mut().trigger(RequestAuthority { entity, claim: Claim::Ownership });
+    take(rig.server(), Claim::Ownership);
+    rig.run(60);
+    assert!(told(&mut rig, 0).is_empty() && !holds(rig.server()));
 }

@@ -14,6 +14,7 @@ mod held;
 #[expect(clippy::type_complexity, reason = "what a system queries is said where it does")]
 mod hierarchies;
 mod histories;
+mod joining;
 mod networks;
 mod scenarios;
 mod sessions;

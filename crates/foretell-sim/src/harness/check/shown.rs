@@ -12,7 +12,7 @@ use foretell::time::{Instant, Tick};
 use foretell::world::{ComponentSchema, Entity, Meaning, RowKey, World};
 
 /// While a client plays, an entity that it does not predict is shown no further from the truth than twice the way that it has travelled since
-/// `within` before the last two snapshots that had it, and by how much positions are rounded: over a link that seems to be full these are rare. No entity is shown that has been gone
+/// `within` before the last two snapshots that had it, plus what its position may be off by rounding: over a link that seems to be full these are rare. No entity is shown that has been gone
 /// for as long, while nothing goes wrong. And one that is there, and in the client's snapshot, is not missing for as long.
 #[derive(Clone, Debug)]
 pub struct Shown {

@@ -110,18 +110,21 @@ impl ClientSettings {
         !self.spectates() && wish.map_or(self.config.predict == Predict::Everyone, |(_, wish)| *wish)
     }
 
-    /// The component of a state that its owner writes, and its words.
-    pub(super) fn words_of<S: State>(&self, state: &S) -> (ComponentId, RowBuffer) {
+    /// The component of a state that its owner writes, and its words; `None` where this value has none.
+    ///
+    /// # Panics
+    /// When no value of its type has one, or the schema does not have the type.
+    pub(super) fn words_of<S: State>(&self, state: &S) -> Option<(ComponentId, RowBuffer)> {
         let (schema, name) = (&self.rules.schema, core::any::type_name::<S>());
-        let mut words = [0; ROW_WORDS_MAX];
-        for (nth, component) in schema.components_of::<S>().enumerate() {
-            if schema.component(component).is_shared() && state.write(nth, &mut words) {
-                return (component, words);
-            }
-        }
-        panic!(
+        let components = || schema.components_of::<S>().enumerate();
+        let shared = || components().filter(|(_, component)| schema.component(*component).is_shared());
+        assert!(
+            shared().next().is_some(),
             "{name} has no component in the schema that an owner writes: say `#[state(writer = owner)]` of its fields"
         );
+        let mut words = [0; ROW_WORDS_MAX];
+        let written = shared().find(|(nth, _)| state.write(*nth, &mut words));
+        written.map(|(_, component)| (component, words))
     }
 }
 

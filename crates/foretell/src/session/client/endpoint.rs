@@ -41,9 +41,7 @@ pub struct Client<W: World> {
 }
 
 impl<W: World> Client<W> {
-    /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first
-    /// snapshot.
-    ///
+    /// A client that asks to join. Give its updates a world without entities: everything in it comes with the first snapshot.
     /// `request` says who it is and what is to be known of it; a random number alone is a player of whom nothing is said.
     ///
     /// # Panics
@@ -56,8 +54,7 @@ impl<W: World> Client<W> {
         Client::with(settings, connection, Instant::ZERO)
     }
 
-    /// A client that has joined already, and whose world is in state 0. For tests and replays; the server is told by
-    /// [`join`](crate::Server::join).
+    /// A client that has joined already, whose world is in state 0. For tests and replays; [`Server::join`](crate::Server::join) tells the server.
     ///
     /// # Panics
     /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
@@ -87,10 +84,8 @@ impl<W: World> Client<W> {
         result
     }
 
-    /// Reconciles with the newest snapshot, runs the ticks that are due and writes what is to be sent.
-    ///
-    /// `input` is called once for each new tick, in order, and never for one that is simulated again. Nothing of the
-    /// session is called back from it.
+    /// Reconciles with the newest snapshot, runs the ticks that are due and writes what is to be sent. `input` is called once for
+    /// each new tick, in order, and never for one that is simulated again. Nothing of the session is called back from it.
     pub fn update(
         &mut self,
         now: Instant,
@@ -197,15 +192,16 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Release(entity));
     }
 
-    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::FrameMover)
-    /// hands out, before the update that simulates the tick. Of it counts what the schema lets an owner write. A tick
-    /// without a capture keeps the state before. Ignored where the game does not move the entity.
+    /// Says what state an entity that the game moves has at the start of `tick`: what its [mover](crate::motion::FrameMover) or
+    /// [sampler](super::FrameSampler) hands out, before the update that simulates the tick. Of it counts what the schema lets an owner
+    /// write. A tick without a capture keeps the state before. Ignored where the game does not move the entity, or as another variant.
     ///
     /// # Panics
-    /// When the schema has no such type of state, or an owner writes nothing of it.
+    /// When the schema has no such type of state, or an owner writes nothing of any.
     pub fn capture<S: State>(&mut self, entity: Entity, tick: Tick, state: &S) {
-        let (component, words) = self.settings.words_of(state);
-        self.call(&ClientCall::Capture(RowKey { component, entity }, tick, words));
+        if let Some((component, words)) = self.settings.words_of(state) {
+            self.call(&ClientCall::Capture(RowKey { component, entity }, tick, words));
+        }
     }
 
     /// Says in which state an entity that the game moves is to be shown now. Without it the newest captured one is.
@@ -213,12 +209,18 @@ impl<W: World> Client<W> {
     /// # Panics
     /// As [`capture`](Client::capture).
     pub fn show<S: State>(&mut self, entity: Entity, state: &S) {
-        let (component, words) = self.settings.words_of(state);
-        self.call(&ClientCall::Show(RowKey { component, entity }, words));
+        if let Some((component, words)) = self.settings.words_of(state) {
+            self.call(&ClientCall::Show(RowKey { component, entity }, words));
+        }
+    }
+
+    /// The entities that the game moves, ascending: from when that began until it is over, also while they are hidden.
+    pub fn moved(&self) -> impl Iterator<Item = Entity> {
+        self.session().into_iter().flat_map(|session| session.local.authority.moved())
     }
 
     /// The state of an entity that the game moves, as it is shown now: from there a mover goes on. `None` where the game
-    /// does not move it, and where its state is of another type.
+    /// does not move it, while it is hidden, and where its state is of another type.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session()?;
         let held = session.local.held(self.moment(session, now), entity)?;
@@ -271,8 +273,8 @@ impl<W: World> Client<W> {
             ClientCall::ShowWith(entity, curve) => settings.curves.set(entity, curve),
             ClientCall::Request(entity, claim) => tell(&|authority| authority.request(entity, claim)),
             ClientCall::Release(entity) => tell(&|authority| authority.release(entity)),
-            ClientCall::Capture(key, tick, row) => tell(&|authority| authority.capture(key.entity, tick, &row)),
-            ClientCall::Show(key, row) => tell(&|authority| authority.show(key.entity, &row)),
+            ClientCall::Capture(key, tick, row) => tell(&|authority| authority.capture(key, tick, &row)),
+            ClientCall::Show(key, row) => tell(&|authority| authority.show(key, &row)),
         }
     }
 

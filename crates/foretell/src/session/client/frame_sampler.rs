@@ -1,12 +1,12 @@
-//! What a game moves by frame in a way of its own, captured by tick (F6).
+//! What a game moves by frame in a way of its own, captured by tick (F7).
 
 use crate::session::curves::{RowBuffer, blend};
 use crate::time::{Tick, TickTime};
 use crate::world::{ComponentSchema, ROW_WORDS_MAX, State};
 use alloc::vec::Vec;
 
-/// Of a frame that is longer than this many ticks the beginning is skipped: so many captures wait for their ticks at most.
-const TICKS_MAX: u32 = 64;
+/// How many captures of an entity wait for their ticks, at most: the newest.
+pub(super) const CAPTURES_MAX: u32 = 64;
 
 /// The state of an entity that its owner moves by frame, in whatever way: by physics, by a pointer, by an animation. Between two frames
 /// it is on the line, and so a capture is where the entity was *at the tick*, not where the last frame has left it. Where the way is
@@ -31,12 +31,12 @@ impl<S: State + Clone> FrameSampler<S> {
 
     /// At the end of a frame, at `until`, it is in this state. Calls `capture` with every tick whose start the frame has passed, in
     /// order, and the state there: motion and blended fields are on the line, rotations turn the shorter way, and everything else is as in the
-    /// frame before. A frame that ends no later than the last one passes no tick; of one that is longer than 64 ticks the beginning is
-    /// skipped.
+    /// frame before. A frame that ends no later than the last one passes no tick: where the clock was set back, ticks are passed once more, of
+    /// which the last capture counts. Of a frame that is longer than 64 ticks the beginning is skipped.
     pub fn frame(&mut self, state: &S, until: TickTime, mut capture: impl FnMut(Tick, &S)) {
         let span = (until - self.frame_at).as_ticks();
         let newest = until.tick();
-        let first = self.frame_at.tick().next().max(newest.back(TICKS_MAX - 1).unwrap_or_default());
+        let first = self.frame_at.tick().next().max(newest.back(CAPTURES_MAX - 1).unwrap_or_default());
         for tick in first.until(newest.next()) {
             let passed = (TickTime::start_of(tick) - self.frame_at).as_ticks();
             capture(tick, &self.between(state, passed / span));
@@ -116,6 +116,8 @@ mod tests {
         assert_eq!(captured(&mut sampler, 6.0, 3, 13.5), []);
         assert_eq!(captured(&mut sampler, 7.0, 4, 13.2), [], "the clock was set back");
         assert_eq!(captured(&mut sampler, 8.0, 5, 14.2), [(14, 7.8, 4)]);
+        assert_eq!(captured(&mut sampler, 9.0, 6, 12.5), []);
+        assert_eq!(captured(&mut sampler, 10.0, 7, 13.5), [(13, 9.5, 6)], "a tick that was passed before");
     }
 
     #[test]

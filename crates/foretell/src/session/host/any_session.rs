@@ -1,18 +1,19 @@
 //! One type for a game's loop, whichever way it was started: as a client, as a host, alone, or as a server that nobody sits at.
 
 use super::endpoint::Host;
-use crate::session::client::{Client, ClientConfig, ClientState, Frame, Views};
+use crate::session::client::{Client, ClientConfig, ClientState, Frame, JoinDataTooLong, JoinRequest, Views};
 use crate::session::server::{Server, ServerConfig};
 use crate::session::{Outbox, PeerId, Rules, SendError};
 use crate::time::{Instant, Tick};
 use crate::wire::Malformed;
 use crate::world::{Message, PlayerId, World};
+use alloc::vec::Vec;
 
 /// How a game is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Start {
-    /// It plays over the network, on a server elsewhere: [`Client::new`] with a number. Who says more of their player, or looks on,
-    /// makes a [`Session::Client`] with a [`JoinRequest`](crate::JoinRequest).
+    /// It plays over the network, on a server elsewhere: [`Client::new`] with a number. Who looks on makes a [`Session::Client`] with a
+    /// [`JoinRequest`].
     Client {
         /// Says who it is: a random number, known to it and the server alone.
         nonce: u64,
@@ -42,12 +43,29 @@ pub struct SessionConfig {
     pub client: ClientConfig,
     /// What a server decides by itself.
     pub server: ServerConfig,
+    /// What the game is to know of the player of this program when they join.
+    data: Vec<u8>,
 }
 
 impl SessionConfig {
     /// The defaults of both ends.
     pub fn new(rules: Rules) -> SessionConfig {
-        SessionConfig { rules, client: ClientConfig::default(), server: ServerConfig::default() }
+        SessionConfig { rules, client: ClientConfig::default(), server: ServerConfig::default(), data: Vec::new() }
+    }
+
+    /// The same with what the game is to know of the player of this program when they join, whether they host, play alone or on a server
+    /// elsewhere, as [`JoinRequest::with_data`]. Where nobody sits at the server it is for nobody.
+    ///
+    /// # Errors
+    /// When it is longer than [`JOIN_DATA_MAX`](crate::world::JOIN_DATA_MAX), 1000 bytes.
+    pub fn with_data(self, data: impl Into<Vec<u8>>) -> Result<SessionConfig, JoinDataTooLong> {
+        let data = JoinRequest::new(0).with_data(data)?.data().to_vec();
+        Ok(SessionConfig { data, ..self })
+    }
+
+    /// What the game is to know of the player of this program.
+    pub fn data(&self) -> &[u8] {
+        &self.data
     }
 }
 
@@ -86,14 +104,19 @@ impl<W: World> Session<W> {
     /// # Panics
     /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn start(start: Start, config: SessionConfig, now: Instant) -> Session<W> {
-        let SessionConfig { rules, client, server } = config;
-        let host = |server, epoch| Session::Host(Host::of(Server::new(rules.clone(), server, epoch, now), client.show));
-        match start {
-            Start::Client { nonce } => Session::Client(Client::new(rules, client, nonce)),
-            Start::Host { epoch } => host(server, epoch),
-            Start::Single => host(ServerConfig { players_max: 1, spectators_max: 0, ..server }, 0),
-            Start::Dedicated { epoch } => Session::Dedicated(Server::new(rules, server, epoch, now)),
-        }
+        const SHORT: &str = "a configuration takes no longer one";
+        let SessionConfig { rules, client, server, data } = config;
+        let (server, epoch) = match start {
+            Start::Client { nonce } => {
+                let request = JoinRequest::new(nonce).with_data(data).expect(SHORT);
+                return Session::Client(Client::new(rules, client, request));
+            }
+            Start::Dedicated { epoch } => return Session::Dedicated(Server::new(rules, server, epoch, now)),
+            Start::Host { epoch } => (server, epoch),
+            Start::Single => (ServerConfig { players_max: 1, spectators_max: 0, ..server }, 0),
+        };
+        let host = Host::of(Server::new(rules, server, epoch, now), client.show);
+        Session::Host(host.with_data(data).expect(SHORT))
     }
 
     /// Takes in a datagram, which came at `now` from `peer`; for a client that is its server, and not looked at.

@@ -6,7 +6,10 @@ use foretell::session::client::{ClientEvent, JoinDataTooLong, Show};
 use foretell::session::host::LocalPlayer;
 use foretell::session::server::ServerEvent;
 use foretell::session::{Departure, Outbox, Refusal};
-use foretell::{ClientState, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, Rules, ServerConfig, Text, World};
+use foretell::{
+    ClientState, Instant, JoinRequest, Leaver, Newcomer, PeerId, PlayerId, Rules, ServerConfig, Session, SessionConfig,
+    Start, Text, World,
+};
 use foretell_sim::harness::check::{Check, ServerSeen};
 use foretell_sim::harness::{Leaving, Scenario};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -197,6 +200,36 @@ fn what_is_said_of_who_sits_at_the_server_comes_with_them_and_is_no_longer_than_
     assert_eq!(world.pawns.iter().map(|pawn| pawn.name).collect::<Vec<_>>(), [Text::new("Hugo")]);
     assert!(LocalPlayer::new(Show::Between).with_data([0; 1000]).is_ok());
     assert_eq!(LocalPlayer::new(Show::Between).with_data([0; 1001]).err(), Some(JoinDataTooLong(1001)));
+}
+
+/// An end of a session, whose player says this of themselves.
+fn started(start: Start, data: &str) -> (Session<Club>, Club) {
+    let config = SessionConfig::new(Rules::new(Club::schema())).with_data(data).expect("short");
+    (Session::start(start, config, Instant::ZERO), Club::default())
+}
+
+#[test]
+fn what_is_said_of_the_player_of_a_program_comes_with_their_join_however_it_is_started() {
+    let said = |club: &Club| club.joined.iter().map(|joined| joined.data.clone()).collect::<Vec<_>>();
+    let mut outbox = Outbox::new();
+    for start in [Start::Single, Start::Host { epoch: 1 }] {
+        let (mut game, mut club) = started(start, "Hugo");
+        game.update(Instant::from_micros(100_000), &mut club, &mut |_| Buttons::default(), &mut outbox);
+        assert_eq!(said(&club), [b"Hugo"], "{start:?}");
+    }
+    let (mut server, mut club) = started(Start::Dedicated { epoch: 1 }, "nobody sits at it");
+    let (mut client, mut own) = started(Start::Client { nonce: 7 }, "Anna");
+    for now in (0..50).map(|nth| Instant::from_micros(nth * 15_625)) {
+        outbox.clear();
+        client.update(now, &mut own, &mut |_| Buttons::default(), &mut outbox);
+        outbox.iter().for_each(|(_, bytes)| server.receive(now, PeerId(1), bytes).expect("well-formed"));
+        outbox.clear();
+        server.update(now, &mut club, &mut |_| Buttons::default(), &mut outbox);
+        outbox.iter().for_each(|(_, bytes)| client.receive(now, PeerId(0), bytes).expect("well-formed"));
+    }
+    assert_eq!(said(&club), [b"Anna"]);
+    let too_long = SessionConfig::new(Rules::new(Club::schema())).with_data([0; 1001]).err();
+    assert_eq!(too_long, Some(JoinDataTooLong(1001)));
 }
 
 /// Notes the names of all pawns on the server.

@@ -1,13 +1,13 @@
 //! What a game has captured of an entity that it moves: what waits for its tick, what has run, and what of that goes up.
 
 use crate::session::authority_codec::REST_TICKS;
+use crate::session::client::frame_sampler::CAPTURES_MAX;
 use crate::session::curves::RowBuffer;
 use crate::time::Tick;
 use crate::world::ROW_WORDS_MAX;
 use alloc::collections::VecDeque;
 
-/// How many wait for their ticks, at most: the newest.
-const WAITING_MAX: usize = 64;
+const WAITING_MAX: usize = CAPTURES_MAX as usize;
 /// How many a datagram brings up besides the newest, at most: the newest of them.
 const BETWEEN_MAX: usize = 7;
 

@@ -43,9 +43,9 @@ impl HeldEntities {
         HeldEntities { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, turn: 0 }
     }
 
-    /// One that the game moves.
-    fn moved(&mut self, entity: Entity) -> Option<&mut AuthorityGrant> {
-        self.grants.get_mut(entity).filter(|grant| grant.is_moved())
+    /// One that the game moves by this row.
+    fn moved_by(&mut self, key: RowKey) -> Option<&mut AuthorityGrant> {
+        self.grants.get_mut(key.entity).filter(|grant| grant.is_moved() && grant.writes(key))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -79,14 +79,14 @@ impl HeldEntities {
         }
     }
 
-    pub(crate) fn capture(&mut self, entity: Entity, tick: Tick, words: &[u32]) {
-        if let Some(grant) = self.moved(entity) {
+    pub(crate) fn capture(&mut self, key: RowKey, tick: Tick, words: &[u32]) {
+        if let Some(grant) = self.moved_by(key) {
             grant.captures.push(tick, words);
         }
     }
 
-    pub(crate) fn show(&mut self, entity: Entity, words: &[u32]) {
-        if let Some(grant) = self.moved(entity) {
+    pub(crate) fn show(&mut self, key: RowKey, words: &[u32]) {
+        if let Some(grant) = self.moved_by(key) {
             grant.shows = true;
             grant.shown[..words.len()].copy_from_slice(words);
         }
@@ -117,6 +117,11 @@ impl HeldEntities {
     /// Whether what is shown of an entity is what the game says.
     pub(crate) fn has_begun(&self, entity: Entity) -> bool {
         self.grants.get(entity).is_some_and(|grant| grant.begun)
+    }
+
+    /// Those that the game moves, ascending.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = Entity> {
+        self.grants.values().iter().filter(|grant| grant.is_moved()).map(|grant| grant.entity)
     }
 
     /// Whether the game moves it.
@@ -323,8 +328,26 @@ mod tests {
             held.note_heard(Tick::new(65_001 + nth).low16());
         }
         // Until it moves.
-        held.capture(CUBE, Tick::new(1), &[1]);
+        held.capture(RowKey { component: ComponentId::default(), entity: CUBE }, Tick::new(1), &[1]);
         held.run(Tick::new(1));
         assert_eq!(held.to_send().count(), 1);
+    }
+
+    #[test]
+    fn what_is_said_of_an_entity_by_another_row_than_it_is_held_by_is_not_looked_at() {
+        let [own, other] = [0, 1].map(|nth| RowKey { component: ComponentId::nth(nth), entity: CUBE });
+        let mut held = HeldEntities::new();
+        held.request(CUBE, Claim::Ownership);
+        held.capture(own, Tick::new(1), &[9]);
+        held.begin(CUBE, own.component, &[7; ROW_WORDS_MAX]);
+        assert!(held.moved().eq([CUBE]));
+        held.capture(other, Tick::new(1), &[9]);
+        held.show(other, &[9]);
+        held.run(Tick::new(1));
+        let grant = held.grants.get(CUBE).expect("it is held");
+        assert_eq!([grant.captures.newest().row[0], grant.shown[0]], [7; 2]);
+        held.capture(own, Tick::new(2), &[8]);
+        held.run(Tick::new(2));
+        assert_eq!(held.grants.get(CUBE).expect("it is held").captures.newest().row[0], 8);
     }
 }
