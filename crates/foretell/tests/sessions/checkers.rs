@@ -279,9 +279,9 @@ fn inputs_that_are_late_on_a_network_that_jitters_all_the_time_are_caught() {
         masses().players(1).client(client).length(length).schedule("0:p0:latency:both:30,0:p0:jitter:both:40").run(1)
     };
     jittered(0.003).expect("a client that waits for what is late");
-    let calm = jittered(0.5).expect_err("one that does not");
-    assert_eq!(calm.check(), "calm", "{calm}");
-    assert!(calm.what().contains("with nothing but jitter"), "{calm}");
+    let late = jittered(0.5).expect_err("one that does not");
+    assert_eq!(late.check(), "punctual", "{late}");
+    assert!(late.what().contains("with nothing but jitter"), "{late}");
 }
 
 #[test]

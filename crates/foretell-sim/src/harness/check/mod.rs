@@ -6,9 +6,10 @@
 //! | [`Digests`] | a snapshot came that is not the server's state of its tick |
 //! | [`Silence`] | a sample has come, and its prediction differs all the same; or a sample waits for its outcome too long |
 //! | [`Unexplained`] | a correction has no cause |
-//! | [`Calm`] | something is corrected, started again or skipped while nothing has gone wrong for a while |
+//! | [`Calm`] | something is corrected while nothing has gone wrong for a while |
+//! | [`Punctual`] | an input is late, or a client starts again, while nothing has gone wrong for a while |
 //! | [`Convergence`] | a client does not play and agree with the server, so long after the last fault |
-//! | [`Divergence`] | a playing client is further from the truth than either can have travelled of late |
+//! | [`Divergence`] | a playing client is further from the truth than either can have travelled meanwhile |
 //! | [`Shown`] | others are shown where they can't be, or when they are gone, or are there and not shown |
 //! | [`History`] | the state of a confirmed tick changes afterwards |
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |
@@ -29,6 +30,7 @@ mod letters;
 mod mail;
 mod memory;
 mod once;
+mod punctual;
 mod samples;
 mod shown;
 #[cfg(test)]
@@ -46,6 +48,7 @@ pub use letters::{HeardStep, Letter};
 pub use mail::Mail;
 pub use memory::Memory;
 pub use once::Once;
+pub use punctual::Punctual;
 pub use samples::{Digests, Outcomes, Silence, Unexplained};
 pub use shown::Shown;
 
@@ -208,6 +211,7 @@ pub(super) fn all<W: World>() -> Vec<Box<dyn Check<W>>> {
         Box::new(Divergence::default()),
         Box::new(Shown::default()),
         Box::new(Calm::default()),
+        Box::new(Punctual::default()),
         Box::new(Convergence::default()),
         Box::new(Mail::default()),
         Box::new(Bytes::default()),

@@ -243,7 +243,7 @@ fn a_sample_without_an_outcome_is_caught() {
 #[test]
 fn inputs_that_are_late_are_caught_where_there_is_jitter_too() {
     for (late, is_caught) in [(0, false), (25, false), (34, true), (400, true)] {
-        let (mut session, mut check) = (Session::new(2), Calm::default());
+        let (mut session, mut check) = (Session::new(2), Punctual::default());
         let mut told = Told { quiet: Some(Duration::ZERO), ..Told::default() };
         assert_eq!(session.client(&mut check, &told), Ok(()));
         session.simulation.run_until(Instant::from_micros(12_000_000), &mut Idle);
