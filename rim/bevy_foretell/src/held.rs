@@ -4,7 +4,6 @@
 
 use crate::NetEntity;
 use crate::directory::Directory;
-use crate::driver::{Driver, End};
 use crate::entity::{Gone, Networked};
 use crate::events;
 use crate::game_world::GameWorld;
@@ -35,7 +34,7 @@ pub struct ReleaseAuthority {
     pub entity: Entity,
 }
 
-/// What has become of a request for authority, or of the authority itself. Where a session ends or begins anew nothing is told of what
+/// What has become of a request for authority, or of the authority itself. Where a session ends or begins anew nothing is said about what
 /// was held in it: [`Held`] is gone, for which Bevy has `On<Remove, Held<C>>`.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct AuthorityChanged {
@@ -115,9 +114,9 @@ pub(crate) fn observe<I: Input + Send + Sync>(app: &mut App) {
 }
 
 /// Asks for what the game has asked for; drops it, where there is no client.
-pub(crate) fn ask<I: Input + Send + Sync>(driver: Option<&mut dyn Driver<I>>, world: &mut World) {
+pub(crate) fn ask<I: Input + Send + Sync>(client: Option<&mut ClientOf<I>>, world: &mut World) {
     let asked = core::mem::take(&mut world.resource_mut::<HeldTypes<I>>().asked);
-    let Some(End::Client(client)) = driver.and_then(Driver::end) else { return };
+    let Some(client) = client else { return };
     let held = world.resource::<HeldTypes<I>>();
     for (entity, claim) in asked {
         let Some(name) = world.get::<Networked>(entity).map(Networked::name) else { continue };
@@ -145,16 +144,11 @@ pub(crate) fn changes(events: &[ClientEvent]) -> Vec<(NetEntity, AuthorityChange
 
 /// Has held what the client moves after an update, and nothing else; then tells what has changed.
 pub(crate) fn settle<I: Input + Send + Sync>(
-    driver: &mut dyn Driver<I>,
+    client: Option<&ClientOf<I>>,
     world: &mut World,
     changes: Vec<(NetEntity, AuthorityChange)>,
     now: Instant,
 ) {
-    let now = driver.now(now);
-    let client = match driver.end() {
-        Some(End::Client(client)) => Some(&*client),
-        _ => None,
-    };
     take_over(client, world, now);
     let moved = client.into_iter().flat_map(|client| client.moved().map(move |name| (client, name)));
     with_types(world, |types, world| {

@@ -16,7 +16,7 @@ use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::{Event, On, ResMut, Resource, World};
 use bevy_time::{Real, Time};
 use foretell::session::client::ClientStats;
-use foretell::{ClientState, Frame, Input, Instant, PlayerId, Reason};
+use foretell::{Client, ClientState, Frame, Input, Instant, PlayerId, Reason};
 
 /// Ends the session, when it is inserted, and says good-bye: what was there of it stays until another begins, with a
 /// [`Play`] that is inserted later or at once. The end of the program ([`AppExit`]) does so by itself.
@@ -91,7 +91,7 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
     remove_players(world, &mut **driver);
-    held::ask(Some(&mut **driver), world);
+    held::ask(client_of(&mut **driver), world);
     let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
     let mut take = || {
         is_taken = true;
@@ -108,7 +108,8 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     };
     let changes = held::changes(frame.events);
     tell::<I>(world, frame);
-    held::settle(&mut **driver, world, changes, now);
+    let moment = driver.now(now);
+    held::settle(client_of(&mut **driver).as_deref(), world, changes, moment);
     tell_server(world, &mut **driver);
     driver.present(now, &mut world.resource_mut::<Shown>().views);
     let (player, stats) = match driver.end() {
@@ -150,6 +151,14 @@ fn begin<I: Input + Send + Sync>(world: &mut World, play: Play, now: Instant) {
 /// Notes whom a game wants to be removed.
 pub(crate) fn note_removal(of: On<RemovePlayer>, mut removals: ResMut<Removals>) {
     removals.0.push(of.event().clone());
+}
+
+/// The client of a session, where it is one's.
+fn client_of<I: Input + Send + Sync>(driver: &mut dyn Driver<I>) -> Option<&mut Client<GameWorld<I>>> {
+    match driver.end() {
+        Some(End::Client(client)) => Some(client),
+        _ => None,
+    }
 }
 
 fn remove_players<I: Input + Send + Sync>(world: &mut World, driver: &mut dyn Driver<I>) {

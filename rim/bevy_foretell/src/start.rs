@@ -10,10 +10,6 @@ use bevy_ecs::prelude::World;
 use foretell::{Input, Instant, Session, SessionConfig, Start};
 
 /// A session that has begun, or why it has not. What the game may know of its network is put into the world.
-#[cfg_attr(
-    any(not(feature = "net"), target_arch = "wasm32"),
-    expect(unused_variables, reason = "only a server has something to be known")
-)]
 pub(crate) fn start<I: Input + Send + Sync>(
     play: Play,
     world: &mut World,
