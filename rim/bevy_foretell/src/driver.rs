@@ -18,8 +18,8 @@ pub(crate) enum End<'a, I: Input + Send + Sync> {
 pub(crate) trait Driver<I: Input + Send + Sync> {
     /// The moment that it is by the clock of the session, when it is `now` by the app's.
     fn now(&self, now: Instant) -> Instant;
-    /// Takes in what has come, says where is what is [held](crate::Held), runs the ticks that are due, of which each asks for its `input`,
-    /// and sends what is to be sent.
+    /// Takes in what has come, tells a client where the [held](crate::Held) entities are, runs the ticks that are due, of which each asks for
+    /// its `input`, and sends what is to be sent.
     fn update(&mut self, now: Instant, game: &mut GameWorld<I>, input: &mut dyn FnMut() -> I) -> Frame<'_>;
     /// What is to be drawn.
     fn present(&self, now: Instant, views: &mut Views);

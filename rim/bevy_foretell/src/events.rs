@@ -127,7 +127,8 @@ pub struct ServerSaid(pub ServerEvent);
 #[derive(Event, Clone, Copy, Debug)]
 pub struct HitJudged(pub HitReceipt);
 
-/// There is no session, and will be none: nobody answers at the address, or the server does not admit the player. Or one in play is over that was
+/// There is no session, and will be none: nobody answers at the address, the server does not admit the player, or their
+/// [`JoinData`](crate::JoinData) is too long. Or one in play is over that was
 /// not [left](crate::Leave): the player was removed, the server has ended, or has not answered for too long.
 #[derive(Event, Clone, Debug)]
 pub struct NotConnected {

@@ -9,6 +9,7 @@ use crate::events;
 use crate::game_world::GameWorld;
 use bevy_app::App;
 use bevy_derive::{Deref, DerefMut};
+use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::prelude::{Allow, Entity, EntityEvent, On, ResMut, Resource, With, World};
 use bevy_ecs::query::QueryState;
@@ -27,7 +28,8 @@ pub struct RequestAuthority {
     pub claim: Claim,
 }
 
-/// Gives an entity back: the server moves it on from where it was held last.
+/// Gives an entity back: the server moves it on from where it was held last, which is what stands in [`Held`] in the frame in which that is
+/// triggered.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct ReleaseAuthority {
     /// Which entity.
@@ -46,10 +48,11 @@ pub struct AuthorityChanged {
 }
 
 /// The state that this player's app gives an entity that it moves. It is there as long as the app moves the entity and sees it, and
-/// begins as what is shown. What is written into it before the session runs in a frame, in [`ReadInput`](crate::ReadInput), say, counts in
+/// begins as what is shown, anew where that becomes another variant. What was out of view for long is another entity of Bevy's when it is seen
+/// again, and held then. What is written into it before the session runs in a frame, in [`ReadInput`](crate::ReadInput), say, counts in
 /// that frame: it is shown at once, and captured at ticks. Of it counts what is `#[state(writer = owner)]`. Steps find it in the
 /// component itself, once a tick, as they do with what others move.
-#[derive(Component, Deref, DerefMut, Clone, Debug)]
+#[derive(Component, Deref, DerefMut, Debug)]
 pub struct Held<C>
 where
     C: Send + Sync + 'static,
@@ -66,12 +69,22 @@ type ClientOf<I> = Client<GameWorld<I>>;
 trait HeldType<I: Input + Send + Sync>: Send + Sync {
     /// Whether an entity has it.
     fn is_on(&self, world: &World, entity: Entity) -> bool;
-    /// Says where all of it is in this frame.
+    /// Tells the client where all of it is in this frame.
     fn hold(&mut self, client: &mut ClientOf<I>, world: &mut World, now: Instant);
-    /// Takes `Held` from what the client does not move, or does not see; from all, where there is no client.
-    fn take_over(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant);
+    /// The same of one that is given back: as it is now it is left.
+    fn leave(&self, client: &mut ClientOf<I>, world: &World, now: Instant, entity: Entity);
+    /// Takes `Held` from what the client does not move, or does not see, or has `begun` to move anew; from all, where there is no client.
+    fn remove_ended(&mut self, ends: &Ends<'_, I>, world: &mut World);
     /// Gives it to an entity that the client moves, if it is of this type, and seen.
     fn give(&self, client: &ClientOf<I>, world: &mut World, now: Instant, entity: Entity);
+}
+
+/// By what is known that a hold has ended.
+struct Ends<'a, I: Input + Send + Sync> {
+    client: Option<&'a ClientOf<I>>,
+    now: Instant,
+    /// What the client has told anew that it moves.
+    begun: &'a [NetEntity],
 }
 
 /// The types that can be held, and what waits to be asked for.
@@ -113,24 +126,28 @@ pub(crate) fn observe<I: Input + Send + Sync>(app: &mut App) {
     });
 }
 
-/// Asks for what the game has asked for; drops it, where there is no client.
-pub(crate) fn ask<I: Input + Send + Sync>(client: Option<&mut ClientOf<I>>, world: &mut World) {
-    let asked = core::mem::take(&mut world.resource_mut::<HeldTypes<I>>().asked);
-    let Some(client) = client else { return };
-    let held = world.resource::<HeldTypes<I>>();
-    for (entity, claim) in asked {
-        let Some(name) = world.get::<Networked>(entity).map(Networked::name) else { continue };
-        match claim {
-            Some(claim) if held.types.iter().any(|of| of.is_on(world, entity)) => client.request(name, claim),
-            Some(_) => {}
-            None => client.release(name),
-        }
-    }
+/// Forgets what was asked for: there is no client to ask.
+pub(crate) fn forget_requests<I: Input + Send + Sync>(world: &mut World) {
+    world.resource_mut::<HeldTypes<I>>().asked.clear();
 }
 
-/// Says where all is that is held, at the instant of the update that is about to run.
+/// Tells a client where all is that is held, at the instant of the update that is about to run; then asks for what the game has asked for.
 pub(crate) fn hold<I: Input + Send + Sync>(client: &mut ClientOf<I>, world: &mut World, now: Instant) {
-    with_types(world, |types, world| types.iter_mut().for_each(|of| of.hold(client, world, now)));
+    let asked = core::mem::take(&mut world.resource_mut::<HeldTypes<I>>().asked);
+    with_types(world, |types, world| {
+        types.iter_mut().for_each(|of| of.hold(client, world, now));
+        for (entity, claim) in asked {
+            let Some(name) = world.get::<Networked>(entity).map(Networked::name) else { continue };
+            match claim {
+                Some(claim) if types.iter().any(|of| of.is_on(world, entity)) => client.request(name, claim),
+                Some(_) => {}
+                None => {
+                    types.iter().for_each(|of| of.leave(client, world, now, entity));
+                    client.release(name);
+                }
+            }
+        }
+    });
 }
 
 /// What an update has to say of authority.
@@ -142,14 +159,16 @@ pub(crate) fn changes(events: &[ClientEvent]) -> Vec<(NetEntity, AuthorityChange
     events.iter().filter_map(change).collect()
 }
 
-/// Has held what the client moves after an update, and nothing else; then tells what has changed.
+/// Gives [`Held`] to what the client moves after an update, and to nothing else; then tells what has changed.
 pub(crate) fn settle<I: Input + Send + Sync>(
     client: Option<&ClientOf<I>>,
     world: &mut World,
     changes: Vec<(NetEntity, AuthorityChange)>,
     now: Instant,
 ) {
-    take_over(client, world, now);
+    let begun = changes.iter().filter(|(_, what)| *what == AuthorityChange::Began).map(|(name, _)| *name);
+    let begun: Vec<_> = begun.collect();
+    remove_ended(&Ends { client, now, begun: &begun }, world);
     let moved = client.into_iter().flat_map(|client| client.moved().map(move |name| (client, name)));
     with_types(world, |types, world| {
         for (client, name) in moved {
@@ -164,12 +183,12 @@ pub(crate) fn settle<I: Input + Send + Sync>(
 
 /// Nothing is held any more: the session has ended.
 pub(crate) fn end_all<I: Input + Send + Sync>(world: &mut World, now: Instant) {
-    world.resource_mut::<HeldTypes<I>>().asked.clear();
-    take_over::<I>(None, world, now);
+    forget_requests::<I>(world);
+    remove_ended::<I>(&Ends { client: None, now, begun: &[] }, world);
 }
 
-fn take_over<I: Input + Send + Sync>(client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
-    with_types(world, |types, world| types.iter_mut().for_each(|of| of.take_over(client, world, now)));
+fn remove_ended<I: Input + Send + Sync>(ends: &Ends<'_, I>, world: &mut World) {
+    with_types(world, |types, world| types.iter_mut().for_each(|of| of.remove_ended(ends, world)));
 }
 
 /// Calls with the types taken out of the world.
@@ -196,20 +215,29 @@ where
     C: Component + State + Clone,
 {
     fn is_on(&self, world: &World, entity: Entity) -> bool {
-        world.get::<C>(entity).is_some()
+        world.get::<C>(entity).is_some() && world.get::<Gone>(entity).is_none()
     }
 
     fn hold(&mut self, client: &mut ClientOf<I>, world: &mut World, now: Instant) {
         let until = client.tick_time(now);
         for (of, mut held) in self.held.iter_mut(world) {
-            let Held { state, sampler } = &mut *held;
+            // The game has written nothing.
+            let Held { state, sampler } = held.bypass_change_detection();
             sampler.frame(state, until, |tick, state| client.capture(of.name(), tick, state));
             client.show(of.name(), state);
         }
     }
 
-    fn take_over(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
-        let is_held = |of: &Networked| client.is_some_and(|client| client.held::<C>(now, of.name()).is_some());
+    fn leave(&self, client: &mut ClientOf<I>, world: &World, now: Instant, entity: Entity) {
+        if let (Some(of), Some(held)) = (world.get::<Networked>(entity), world.get::<Held<C>>(entity)) {
+            client.capture(of.name(), client.tick_time(now).tick().next(), &held.state);
+        }
+    }
+
+    fn remove_ended(&mut self, ends: &Ends<'_, I>, world: &mut World) {
+        let Ends { client, now, begun } = *ends;
+        let is_moved = |name| client.is_some_and(|client| client.held::<C>(now, name).is_some());
+        let is_held = |of: &Networked| is_moved(of.name()) && !begun.contains(&of.name());
         let over: Vec<_> = self.all.iter(world).filter(|(_, of)| !is_held(of)).map(|(entity, _)| entity).collect();
         for entity in over {
             // An observer of the one before may have despawned it.

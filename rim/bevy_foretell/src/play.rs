@@ -32,12 +32,22 @@ pub enum Play {
 }
 
 /// What the game is to know of the player of this program when they join, whatever [`Play`] says: a name, a team, in a form of the game's
-/// own; at most 1000 bytes, of more [`NotConnected`](crate::NotConnected) says so. It comes in [`Newcomer::data`](foretell::Newcomer::data). Inserted
+/// own; at most 1000 bytes: more than that ends with [`NotConnected`](crate::NotConnected). It comes in [`Newcomer::data`](foretell::Newcomer::data). Inserted
 /// before or with the [`Play`], and for those after it as well.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default)]
 pub struct JoinData(pub Vec<u8>);
 
 impl Play {
+    /// Whether somebody plays at this program.
+    pub(crate) fn has_player(&self) -> bool {
+        match self {
+            Play::ByHand(Start::Dedicated { .. }) => false,
+            #[cfg(all(feature = "net", not(target_arch = "wasm32")))]
+            Play::Serve(_) => false,
+            _ => true,
+        }
+    }
+
     /// Whether a client of this program predicts.
     pub(crate) fn is_client(&self) -> bool {
         match self {

@@ -71,7 +71,7 @@ pub(crate) fn run<I: Input + Send + Sync>(world: &mut World) {
         begin::<I>(world, play, now);
     }
     let Some(mut engine) = world.remove_non_send::<Engine<I>>() else {
-        held::ask::<I>(None, world);
+        held::forget_requests::<I>(world);
         return messages::send_waiting::<I>(None, world);
     };
     if !matches!(engine.driver.end(), Some(End::Server(_))) {
@@ -91,7 +91,9 @@ fn update<I: Input + Send + Sync>(world: &mut World, engine: &mut Engine<I>, now
     let Engine { driver, game } = engine;
     messages::send_waiting(Some(&mut **driver), world);
     remove_players(world, &mut **driver);
-    held::ask(client_of(&mut **driver), world);
+    if client_of(&mut **driver).is_none() {
+        held::forget_requests::<I>(world);
+    }
     let (input, mut is_taken) = (world.resource::<Pressed<I>>().0, false);
     let mut take = || {
         is_taken = true;

@@ -16,8 +16,10 @@ pub(crate) fn start<I: Input + Send + Sync>(
     config: SessionConfig,
     now: Instant,
 ) -> Result<Box<dyn Driver<I>>, String> {
-    let data = world.get_resource::<JoinData>().cloned().unwrap_or_default();
-    let config = config.with_data(data.0).map_err(|error| error.to_string())?;
+    let config = match world.get_resource::<JoinData>().filter(|_| play.has_player()) {
+        Some(JoinData(data)) => config.with_data(&data[..]).map_err(|error| error.to_string())?,
+        None => config,
+    };
     Ok(match play {
         Play::Alone => Box::new(Over::new(Session::start(Start::Single, config, now), ByHand)),
         Play::ByHand(start) => Box::new(Over::new(Session::start(start, config, now), ByHand)),

@@ -239,6 +239,22 @@ fn what_is_hidden_from_its_holder_is_moved_on_and_goes_back_when_it_rests() {
     agree(&simulation, &play, cube(0));
 }
 
+#[test]
+fn what_becomes_another_variant_while_it_is_asked_for_is_moved_as_that() {
+    let mut simulation = play(1, good(), 10);
+    let mut play =
+        Play::of(&[(3000, 0, Act::Move([2.0, 0.0, 0.0])), (3000, 0, Act::Request(cube(0), Claim::Ownership))]);
+    simulation.run_until(ms(3020), &mut play);
+    assert_eq!(play.told(0, cube(0)), [Began]);
+    let mut toy = simulation.server.world.all.get_mut(cube(0)).expect("it is there");
+    *toy = Toy::Walker { place: toy.place(), velocity: [0.0; 3], health: 5 };
+    simulation.run_until(ms(6000), &mut play);
+    assert_eq!(play.told(0, cube(0)), [Began, Granted(Claim::Ownership), Began]);
+    let way = place(&simulation, cube(0))[0];
+    assert!((5.0..6.2).contains(&way), "it is where it was carried: {way} m");
+    agree(&simulation, &play, cube(0));
+}
+
 /// How far the server's entity goes in each 50 ms from here on, in metres.
 fn ways(simulation: &mut Simulation<Toys>, play: &mut Play, count: u64) -> Vec<f64> {
     let mut before = place(simulation, cube(1));

@@ -13,7 +13,7 @@ pub struct Connect {
     url: String,
     /// Or why there is none.
     credential: Result<Credential, String>,
-    /// As what they come. Its `rules`, `client` and `data` do not count: the plugin's do, and [`JoinData`](crate::JoinData).
+    /// As what they come. Its `rules` and `client` do not count: the plugin's do; and its `data` only where there is no [`JoinData`](crate::JoinData).
     pub config: JoinConfig,
 }
 
@@ -74,7 +74,7 @@ impl<I: Input + Send + Sync> Joined<I> {
     pub fn new(connect: Connect, config: SessionConfig) -> Result<Joined<I>, String> {
         let Connect { url, credential, config: join } = connect;
         let credential = credential?;
-        let data = config.data().to_vec();
+        let data = if config.data().is_empty() { join.data } else { config.data().to_vec() };
         let config = JoinConfig { rules: config.rules, client: config.client, data, ..join };
         let connecting = async move { foretell_net::connect(&url, credential, config).await };
         let background = Background::new()?;

@@ -22,12 +22,12 @@ fn introduce(mut step: StepCommands) {
     }
 }
 
-fn titled_game(app: &mut App) {
+pub fn titled_game(app: &mut App) {
     app.add_plugins(ForetellPlugin::<Keys>::hz(64)).networked::<Title>();
     app.add_systems(Simulation, introduce);
 }
 
-fn titles(app: &mut App) -> Vec<char> {
+pub fn titles(app: &mut App) -> Vec<char> {
     let world = app.world_mut();
     let mut all: Vec<_> = world.query::<&Title>().iter(world).map(|title| char::from(title.initial)).collect();
     all.sort_unstable();
@@ -55,13 +55,16 @@ fn what_is_said_of_the_player_of_an_app_comes_with_their_join_however_it_plays()
 
 #[test]
 fn what_is_too_long_to_be_said_with_a_join_is_told_before_a_session_begins() {
-    let mut rig = Rig::new(titled_game, 0, 1, Conditions::default());
-    let app = rig.server();
-    app.init_resource::<WhyNot>().insert_resource(JoinData(vec![0; 1001]));
-    app.add_observer(|of: On<NotConnected>, mut why: ResMut<WhyNot>| why.0.clone_from(&of.event().why));
+    let mut rig = Rig::new(titled_game, 1, 1, Conditions::default());
+    for nth in 0..2 {
+        let app = if nth == 0 { rig.server() } else { rig.player(0) };
+        app.init_resource::<WhyNot>().insert_resource(JoinData(vec![0; 1001]));
+        app.add_observer(|of: On<NotConnected>, mut why: ResMut<WhyNot>| why.0.clone_from(&of.event().why));
+    }
     rig.run(1);
-    let why = &rig.server().world().resource::<WhyNot>().0;
+    let why = &rig.player(0).world().resource::<WhyNot>().0;
     assert!(why.contains("1001") && why.contains("1000"), "{why:?}");
+    assert_eq!(rig.server().world().resource::<WhyNot>().0, "", "nobody plays there of whom it could be said");
 }
 
 #[derive(Resource, Default)]

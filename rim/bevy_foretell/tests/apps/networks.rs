@@ -1,10 +1,13 @@
 //! Apps over sockets of this machine, and an app with a server in itself.
 
 use crate::cubes::{self, Cube, cubes};
+use crate::held::{self, Crate};
+use crate::joining;
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_foretell::{
-    Connect, Connection, Leave, LocalPlayer, LocalServer, Networked, NotConnected, Play, Serve, Serving,
+    Claim, Connect, Connection, JoinData, Leave, LocalPlayer, LocalServer, Networked, NotConnected, Play, Serve,
+    Serving,
 };
 use bevy_state::prelude::State;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
@@ -13,9 +16,13 @@ use core::time::Duration;
 use foretell_net::{Access, Account, Token, UnixTime};
 
 fn app(play: Play) -> App {
+    app_of(cubes::game, play)
+}
+
+fn app_of(game: fn(&mut App), play: Play) -> App {
     let mut app = App::new();
     app.add_plugins(TimePlugin);
-    cubes::game(&mut app);
+    game(&mut app);
     app.insert_resource(play);
     app
 }
@@ -81,6 +88,29 @@ fn a_host_plays_with_a_guest_over_sockets() {
     let mut apps = [host, app(connect(&url, "ada"))];
     until(&mut apps, "both see two cubes that move", |apps| apps.iter_mut().all(|app| moved(app) == 2));
     assert!(apps[0].world().resource::<LocalPlayer>().0.is_some());
+}
+
+#[test]
+fn what_is_said_of_a_host_and_of_a_guest_comes_with_them_over_sockets() {
+    let mut host = app_of(joining::titled_game, Play::Host(serve()));
+    host.insert_resource(JoinData(b"Hugo".to_vec())).update();
+    let url = host.world().resource::<Serving>().url("127.0.0.1");
+    let mut guest = app_of(joining::titled_game, connect(&url, "ada"));
+    guest.insert_resource(JoinData(b"Anna".to_vec()));
+    let mut apps = [host, guest];
+    until(&mut apps, "both know both", |apps| apps.iter_mut().all(|app| joining::titles(app) == ['A', 'H']));
+}
+
+#[test]
+fn what_a_player_holds_moves_on_a_server_over_sockets() {
+    let mut server = app_of(held::game, Play::Serve(serve()));
+    server.update();
+    let url = server.world().resource::<Serving>().url("127.0.0.1");
+    let mut apps = [server, app_of(held::game, connect(&url, "ada"))];
+    let is_there = |app: &mut App| app.world_mut().query::<&Crate>().iter(app.world()).count() == 1;
+    until(&mut apps, "the crate is there", |apps| is_there(&mut apps[1]));
+    held::take(&mut apps[1], Claim::Ownership);
+    until(&mut apps, "it is carried", |apps| held::of::<Crate>(&mut apps[0]).1.x[0] > 0.5);
 }
 
 #[derive(Resource, Default)]

@@ -1,5 +1,6 @@
 //! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
 
+use super::punctual::CALM_AFTER;
 use super::{Check, ClientSeen, NamedRow, Setting, describe_correction, difference};
 use alloc::string::String;
 use core::time::Duration;
@@ -22,10 +23,6 @@ impl Default for Convergence {
 
 /// In 6,000 seeds of all faults it took 1.2 s at most.
 const AGREES_WITHIN: Duration = Duration::from_millis(1_500);
-/// In the same seeds it took 2.7 s at most: a clock that is ahead by some ticks is brought back by a tenth of its speed, and
-/// learns of what is late one input at a time.
-pub(super) const CALM_AFTER: Duration = Duration::from_secs(3);
-
 impl<W: World> Check<W> for Convergence {
     fn name(&self) -> &'static str {
         "convergence"

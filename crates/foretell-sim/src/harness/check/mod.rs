@@ -9,7 +9,7 @@
 //! | [`Calm`] | something is corrected while nothing has gone wrong for a while |
 //! | [`Punctual`] | an input is late, or a client starts again, while nothing has gone wrong for a while |
 //! | [`Convergence`] | a client does not play and agree with the server, so long after the last fault |
-//! | [`Divergence`] | a playing client is further from the truth than either can have travelled meanwhile |
+//! | [`Divergence`] | a playing client is further from the truth than either can have travelled within a second |
 //! | [`Shown`] | others are shown where they can't be, or when they are gone, or are there and not shown |
 //! | [`History`] | the state of a confirmed tick changes afterwards |
 //! | [`Once`] | a tick or an input is processed twice, skipped on the server, or altered on the way |

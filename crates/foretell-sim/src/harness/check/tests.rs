@@ -259,6 +259,24 @@ fn inputs_that_are_late_are_caught_where_there_is_jitter_too() {
 }
 
 #[test]
+fn an_input_that_is_late_and_a_client_that_starts_again_are_caught_where_nothing_goes_wrong() {
+    for (late, resyncs, what) in [(0, 0, ""), (1, 0, "1 inputs were substituted"), (0, 1, "starts again")] {
+        let (session, mut check) = (Session::new(2), Punctual::default());
+        assert_eq!(session.client(&mut check, &Told::default()), Ok(()));
+        let mut stats = session.simulation.players[0].client.stats();
+        stats.inputs.substituted += late;
+        stats.prediction.resyncs += resyncs;
+        let told = |quiet_s| Told { stats: Some(stats), quiet: Some(Duration::from_secs(quiet_s)), ..Told::default() };
+        assert_eq!(session.client(&mut check.clone(), &told(1)), Ok(()), "soon after a fault");
+        let result = session.client(&mut check, &told(10));
+        assert_eq!(result.is_err(), !what.is_empty(), "{result:?}");
+        if !what.is_empty() {
+            assert_complains(result, what);
+        }
+    }
+}
+
+#[test]
 fn a_snapshot_that_is_not_the_servers_state_is_caught() {
     let session = Session::new(2);
     let unknown = Told { truth: Some(Truth::new(&session.setting.rules.schema)), ..Told::default() };

@@ -70,10 +70,14 @@ impl<W: World> AuthorityHandoff<'_, W> {
         }
     }
 
-    /// An entity that was asked for and is not predicted any more, and its row as it is shown.
+    /// An entity that was asked for and is not predicted any more, or has become another variant since it was; and its row as it is
+    /// shown.
     fn next_beginning(&self) -> Option<(Entity, HeldShown)> {
-        let mut beginning = self.authority.beginning().filter(|entity| !self.predicts(*entity));
-        beginning.find_map(|entity| Some((entity, self.presentation.held(&self.sources(), entity)?)))
+        let mut wanted = self.authority.wanted().filter(|(entity, _)| !self.predicts(*entity));
+        wanted.find_map(|(entity, moved_by)| {
+            let held = self.presentation.held(&self.sources(), entity)?;
+            (moved_by != Some(held.component)).then_some((entity, held))
+        })
     }
 
     /// Whether an entity is predicted, as far as it is known.

@@ -116,15 +116,19 @@ impl ClientSettings {
     /// When no value of its type has one, or the schema does not have the type.
     pub(super) fn words_of<S: State>(&self, state: &S) -> Option<(ComponentId, RowBuffer)> {
         let (schema, name) = (&self.rules.schema, core::any::type_name::<S>());
-        let components = || schema.components_of::<S>().enumerate();
-        let shared = || components().filter(|(_, component)| schema.component(*component).is_shared());
+        let (mut words, mut any) = ([0; ROW_WORDS_MAX], false);
+        for (nth, component) in schema.components_of::<S>().enumerate() {
+            let is_shared = schema.component(component).is_shared();
+            if is_shared && state.write(nth, &mut words) {
+                return Some((component, words));
+            }
+            any |= is_shared;
+        }
         assert!(
-            shared().next().is_some(),
+            any,
             "{name} has no component in the schema that an owner writes: say `#[state(writer = owner)]` of its fields"
         );
-        let mut words = [0; ROW_WORDS_MAX];
-        let written = shared().find(|(nth, _)| state.write(*nth, &mut words));
-        written.map(|(_, component)| (component, words))
+        None
     }
 }
 

@@ -135,10 +135,10 @@ impl HeldEntities {
         self.grants.values().iter().filter(over).map(|grant| grant.entity)
     }
 
-    /// The holds that can begin, if the entity is not predicted.
-    pub(crate) fn beginning(&self) -> impl Iterator<Item = Entity> {
-        let begins = |grant: &&AuthorityGrant| !grant.told && grant.wants();
-        self.grants.values().iter().filter(begins).map(|grant| grant.entity)
+    /// What the client has or has asked for, and by which of its components the game moves it, if it does.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (Entity, Option<ComponentId>)> {
+        let wanted = self.grants.values().iter().filter(|grant| grant.wants());
+        wanted.map(|grant| (grant.entity, grant.told.then_some(grant.component)))
     }
 
     /// From now on the game moves it, from this row.
