@@ -18,8 +18,8 @@ use foretell::session::client::{AuthorityChange, ClientEvent, FrameSampler};
 use foretell::{Client, Input, Instant, State};
 
 /// Asks for authority over an entity of the own player or the server's: `commands.trigger(RequestAuthority { entity, claim })`, outside of
-/// steps. Mostly at once it has [`Held`]. Nothing happens without a session, in the app of a server or a host, and to an entity without
-/// a component that is [registered](crate::ForetellPlugin::held) for it.
+/// steps. Mostly at once it has [`Held`]. Nothing happens without a session, in the app of a server or a host, and to an entity that is
+/// [`Gone`] or has no component that is [registered](crate::ForetellPlugin::held) for it.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct RequestAuthority {
     /// Over which entity.
@@ -28,8 +28,8 @@ pub struct RequestAuthority {
     pub claim: Claim,
 }
 
-/// Gives an entity back: the server moves it on from where it was held last, which is what stands in [`Held`] in the frame in which that is
-/// triggered.
+/// Gives an entity back: the server moves it on from where it was held last, which is what stands in [`Held`] when the
+/// session runs next.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct ReleaseAuthority {
     /// Which entity.
@@ -48,7 +48,7 @@ pub struct AuthorityChanged {
 }
 
 /// The state that this player's app gives an entity that it moves. It is there as long as the app moves the entity and sees it, and
-/// begins as what is shown, anew where that becomes another variant. What was out of view for long is another entity of Bevy's when it is seen
+/// begins as what is shown. What becomes another variant goes back to the server. What was out of view for long is another entity of Bevy's when it is seen
 /// again, and held then. What is written into it before the session runs in a frame, in [`ReadInput`](crate::ReadInput), say, counts in
 /// that frame: it is shown at once, and captured at ticks. Of it counts what is `#[state(writer = owner)]`. Steps find it in the
 /// component itself, once a tick, as they do with what others move.
@@ -73,18 +73,10 @@ trait HeldType<I: Input + Send + Sync>: Send + Sync {
     fn hold(&mut self, client: &mut ClientOf<I>, world: &mut World, now: Instant);
     /// The same of one that is given back: as it is now it is left.
     fn leave(&self, client: &mut ClientOf<I>, world: &World, now: Instant, entity: Entity);
-    /// Takes `Held` from what the client does not move, or does not see, or has `begun` to move anew; from all, where there is no client.
-    fn remove_ended(&mut self, ends: &Ends<'_, I>, world: &mut World);
+    /// Takes `Held` from what the client does not move, or does not see; from all, where there is no client.
+    fn remove_ended(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant);
     /// Gives it to an entity that the client moves, if it is of this type, and seen.
     fn give(&self, client: &ClientOf<I>, world: &mut World, now: Instant, entity: Entity);
-}
-
-/// By what is known that a hold has ended.
-struct Ends<'a, I: Input + Send + Sync> {
-    client: Option<&'a ClientOf<I>>,
-    now: Instant,
-    /// What the client has told anew that it moves.
-    begun: &'a [NetEntity],
 }
 
 /// The types that can be held, and what waits to be asked for.
@@ -166,9 +158,7 @@ pub(crate) fn settle<I: Input + Send + Sync>(
     changes: Vec<(NetEntity, AuthorityChange)>,
     now: Instant,
 ) {
-    let begun = changes.iter().filter(|(_, what)| *what == AuthorityChange::Began).map(|(name, _)| *name);
-    let begun: Vec<_> = begun.collect();
-    remove_ended(&Ends { client, now, begun: &begun }, world);
+    remove_ended(client, world, now);
     let moved = client.into_iter().flat_map(|client| client.moved().map(move |name| (client, name)));
     with_types(world, |types, world| {
         for (client, name) in moved {
@@ -184,11 +174,11 @@ pub(crate) fn settle<I: Input + Send + Sync>(
 /// Nothing is held any more: the session has ended.
 pub(crate) fn end_all<I: Input + Send + Sync>(world: &mut World, now: Instant) {
     forget_requests::<I>(world);
-    remove_ended::<I>(&Ends { client: None, now, begun: &[] }, world);
+    remove_ended::<I>(None, world, now);
 }
 
-fn remove_ended<I: Input + Send + Sync>(ends: &Ends<'_, I>, world: &mut World) {
-    with_types(world, |types, world| types.iter_mut().for_each(|of| of.remove_ended(ends, world)));
+fn remove_ended<I: Input + Send + Sync>(client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
+    with_types(world, |types, world| types.iter_mut().for_each(|of| of.remove_ended(client, world, now)));
 }
 
 /// Calls with the types taken out of the world.
@@ -234,10 +224,8 @@ where
         }
     }
 
-    fn remove_ended(&mut self, ends: &Ends<'_, I>, world: &mut World) {
-        let Ends { client, now, begun } = *ends;
-        let is_moved = |name| client.is_some_and(|client| client.held::<C>(now, name).is_some());
-        let is_held = |of: &Networked| is_moved(of.name()) && !begun.contains(&of.name());
+    fn remove_ended(&mut self, client: Option<&ClientOf<I>>, world: &mut World, now: Instant) {
+        let is_held = |of: &Networked| client.is_some_and(|client| client.held::<C>(now, of.name()).is_some());
         let over: Vec<_> = self.all.iter(world).filter(|(_, of)| !is_held(of)).map(|(entity, _)| entity).collect();
         for entity in over {
             // An observer of the one before may have despawned it.
@@ -248,8 +236,7 @@ where
     }
 
     fn give(&self, client: &ClientOf<I>, world: &mut World, now: Instant, entity: Entity) {
-        let has = world.get::<Held<C>>(entity).is_some() || world.get::<C>(entity).is_none();
-        let of = world.get::<Networked>(entity).filter(|_| !has);
+        let of = world.get::<Networked>(entity).filter(|_| world.get::<Held<C>>(entity).is_none());
         if let Some(state) = of.and_then(|of| client.held::<C>(now, of.name())) {
             let sampler = FrameSampler::new(state.clone(), client.tick_time(now));
             world.entity_mut(entity).insert(Held { state, sampler });

@@ -16,7 +16,7 @@ pub(crate) fn start<I: Input + Send + Sync>(
     config: SessionConfig,
     now: Instant,
 ) -> Result<Box<dyn Driver<I>>, String> {
-    let config = match world.get_resource::<JoinData>().filter(|_| play.has_player()) {
+    let config = match world.get_resource::<JoinData>().filter(|JoinData(data)| play.has_player() && !data.is_empty()) {
         Some(JoinData(data)) => config.with_data(&data[..]).map_err(|error| error.to_string())?,
         None => config,
     };

@@ -240,18 +240,26 @@ fn what_is_hidden_from_its_holder_is_moved_on_and_goes_back_when_it_rests() {
 }
 
 #[test]
-fn what_becomes_another_variant_while_it_is_asked_for_is_moved_as_that() {
+fn what_becomes_another_variant_while_it_is_asked_for_goes_back_and_can_be_asked_for_as_that() {
     let mut simulation = play(1, good(), 10);
-    let mut play =
-        Play::of(&[(3000, 0, Act::Move([2.0, 0.0, 0.0])), (3000, 0, Act::Request(cube(0), Claim::Ownership))]);
+    let mut play = Play::of(&[
+        (3000, 0, Act::Move([2.0, 0.0, 0.0])),
+        (3000, 0, Act::Request(cube(0), Claim::Ownership)),
+        (4000, 0, Act::Request(cube(0), Claim::Ownership)),
+    ]);
     simulation.run_until(ms(3020), &mut play);
     assert_eq!(play.told(0, cube(0)), [Began]);
     let mut toy = simulation.server.world.all.get_mut(cube(0)).expect("it is there");
     *toy = Toy::Walker { place: toy.place(), velocity: [0.0; 3], health: 5 };
+    simulation.run_until(ms(3900), &mut play);
+    let granted = Granted(Claim::Ownership);
+    assert_eq!(play.told(0, cube(0)), [Began, granted, Returned]);
+    assert!(holder(&simulation, cube(0)).is_none() && place(&simulation, cube(0))[0] < 0.1);
+    agree(&simulation, &play, cube(0));
     simulation.run_until(ms(6000), &mut play);
-    assert_eq!(play.told(0, cube(0)), [Began, Granted(Claim::Ownership), Began]);
+    assert_eq!(play.told(0, cube(0)), [Began, granted, Returned, Began, granted]);
     let way = place(&simulation, cube(0))[0];
-    assert!((5.0..6.2).contains(&way), "it is where it was carried: {way} m");
+    assert!((3.5..4.1).contains(&way), "it is where it was carried: {way} m");
     agree(&simulation, &play, cube(0));
 }
 

@@ -13,7 +13,8 @@ pub struct Connect {
     url: String,
     /// Or why there is none.
     credential: Result<Credential, String>,
-    /// As what they come. Its `rules` and `client` do not count: the plugin's do; and its `data` only where there is no [`JoinData`](crate::JoinData).
+    /// As what they come. Its `rules` and `client` do not count: the plugin's do; and its `data` only where neither [`JoinData`](crate::JoinData)
+    /// nor the configuration says any.
     pub config: JoinConfig,
 }
 

@@ -33,6 +33,9 @@ impl<W: World> AuthorityHandoff<'_, W> {
         while let Some(entity) = self.next_ended() {
             self.end(entity);
         }
+        while let Some(entity) = self.next_changed() {
+            self.authority.release(entity);
+        }
         while let Some((entity, held)) = self.next_beginning() {
             self.authority.begin(entity, held.component, &held.words);
             // It stands where it was shown: what hid a correction is in it now.
@@ -70,14 +73,17 @@ impl<W: World> AuthorityHandoff<'_, W> {
         }
     }
 
-    /// An entity that was asked for and is not predicted any more, or has become another variant since it was; and its row as it is
-    /// shown.
+    /// One that is shown as another variant than that as which the game moves it. The server takes back what it has granted so.
+    fn next_changed(&self) -> Option<Entity> {
+        let remote = self.presentation.remote.samples(&self.sources())?;
+        let is_another = |key: &RowKey| remote.get(*key).is_none() && remote.has(key.entity);
+        self.authority.moved().find(is_another).map(|key| key.entity)
+    }
+
+    /// An entity that was asked for and is not predicted any more, and its row as it is shown.
     fn next_beginning(&self) -> Option<(Entity, HeldShown)> {
-        let mut wanted = self.authority.wanted().filter(|(entity, _)| !self.predicts(*entity));
-        wanted.find_map(|(entity, moved_by)| {
-            let held = self.presentation.held(&self.sources(), entity)?;
-            (moved_by != Some(held.component)).then_some((entity, held))
-        })
+        let mut beginning = self.authority.beginning().filter(|entity| !self.predicts(*entity));
+        beginning.find_map(|entity| Some((entity, self.presentation.held(&self.sources(), entity)?)))
     }
 
     /// Whether an entity is predicted, as far as it is known.

@@ -216,7 +216,7 @@ impl<W: World> Client<W> {
 
     /// The entities that the game moves, ascending: from when that began until it is over, also while they are hidden.
     pub fn moved(&self) -> impl Iterator<Item = Entity> {
-        self.session().into_iter().flat_map(|session| session.local.authority.moved())
+        self.session().into_iter().flat_map(|session| session.local.authority.moved().map(|key| key.entity))
     }
 
     /// The state of an entity that the game moves, as it is shown now: from there a mover goes on. `None` where the game

@@ -195,7 +195,8 @@ pub enum AuthorityChange {
     Refused(HoldRefusal),
     /// This player has it now, and the game moves it no more.
     Lost(PlayerId),
-    /// It is the server's again, and the game moves it no more: it was given back, has come to rest, or is gone.
+    /// It is the server's again, and the game moves it no more: it was given back, has come to rest, has become another variant, or is
+    /// gone.
     Returned,
 }
 

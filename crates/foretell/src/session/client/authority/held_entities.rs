@@ -119,9 +119,10 @@ impl HeldEntities {
         self.grants.get(entity).is_some_and(|grant| grant.begun)
     }
 
-    /// Those that the game moves, ascending.
-    pub(crate) fn moved(&self) -> impl Iterator<Item = Entity> {
-        self.grants.values().iter().filter(|grant| grant.is_moved()).map(|grant| grant.entity)
+    /// Those that the game moves, ascending, each by the row by which it does.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = RowKey> {
+        let moved = self.grants.values().iter().filter(|grant| grant.is_moved());
+        moved.map(|grant| RowKey { component: grant.component, entity: grant.entity })
     }
 
     /// Whether the game moves it.
@@ -135,10 +136,10 @@ impl HeldEntities {
         self.grants.values().iter().filter(over).map(|grant| grant.entity)
     }
 
-    /// What the client has or has asked for, and by which of its components the game moves it, if it does.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (Entity, Option<ComponentId>)> {
-        let wanted = self.grants.values().iter().filter(|grant| grant.wants());
-        wanted.map(|grant| (grant.entity, grant.told.then_some(grant.component)))
+    /// The holds that can begin, if the entity is not predicted.
+    pub(crate) fn beginning(&self) -> impl Iterator<Item = Entity> {
+        let begins = |grant: &&AuthorityGrant| !grant.told && grant.wants();
+        self.grants.values().iter().filter(begins).map(|grant| grant.entity)
     }
 
     /// From now on the game moves it, from this row.
@@ -340,7 +341,7 @@ mod tests {
         held.request(CUBE, Claim::Ownership);
         held.capture(own, Tick::new(1), &[9]);
         held.begin(CUBE, own.component, &[7; ROW_WORDS_MAX]);
-        assert!(held.moved().eq([CUBE]));
+        assert!(held.moved().eq([own]));
         held.capture(other, Tick::new(1), &[9]);
         held.show(other, &[9]);
         held.run(Tick::new(1));
