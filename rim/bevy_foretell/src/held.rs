@@ -28,7 +28,7 @@ pub struct RequestAuthority {
     pub claim: Claim,
 }
 
-/// Gives an entity back: the server moves it on from where it was held last, which is what stands in [`Held`] when the
+/// Gives an entity back: the server moves it on from where it was held last, which is what [`Held`] has when the
 /// session runs next.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct ReleaseAuthority {
