@@ -23,6 +23,7 @@ impl Default for Convergence {
 
 /// In 6,000 seeds of all faults it took 1.2 s at most.
 const AGREES_WITHIN: Duration = Duration::from_millis(1_500);
+
 impl<W: World> Check<W> for Convergence {
     fn name(&self) -> &'static str {
         "convergence"

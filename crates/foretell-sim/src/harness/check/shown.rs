@@ -12,8 +12,8 @@ use foretell::time::{Instant, Tick};
 use foretell::world::{ComponentSchema, Entity, Meaning, RowKey, World};
 
 /// While a client plays, an entity that it does not predict is shown no further from the truth than twice the way that it has travelled since
-/// `within` before the last two snapshots that had it, plus what its position may be off by rounding: over a link that seems to be full these are rare. No entity is shown that has been gone
-/// for as long, while nothing goes wrong. And one that is there, and in the client's snapshot, is not missing for as long.
+/// `within` before the last two snapshots that had it, plus what its position may be off by rounding: over a link that
+/// seems to be full these are rare. No entity is shown that has been gone for as long, while nothing goes wrong. And one that is there, and in the client's snapshot, is not missing for as long.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// How long, beyond the round trip. Default 1 s.
@@ -148,4 +148,20 @@ fn rounded_by(kind: &ComponentSchema) -> f64 {
     let position = kind.columns().find(|column| column.meaning == Meaning::Position);
     let half_a_step = position.and_then(|column| Some((0.5 * column.precision.step()?, column.lanes)));
     half_a_step.map_or(0.0, |(half, lanes)| half * sqrt(f64::from(lanes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foretell::world::{Audience, Column};
+
+    #[test]
+    fn a_position_is_off_by_half_a_step_in_each_lane_and_an_exact_one_by_nothing() {
+        let exact = Column::of::<[f32; 2]>("at", Meaning::Position);
+        let coarse = Column::of::<f32>("charge", Meaning::Blended).to_nearest(9.0);
+        let kind = |at: Column| ComponentSchema::new("Wanderer", vec![coarse.clone(), at], Audience::All);
+        assert!(rounded_by(&kind(exact.clone())).abs() < f64::EPSILON);
+        assert!((rounded_by(&kind(exact.to_nearest(0.02))) - 0.01 * sqrt(2.0)).abs() < 1e-9);
+        assert!(rounded_by(&ComponentSchema::new("Charge", vec![coarse.clone()], Audience::All)).abs() < f64::EPSILON);
+    }
 }

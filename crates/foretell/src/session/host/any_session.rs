@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 /// How a game is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Start {
-    /// It plays over the network, on a server elsewhere: [`Client::new`] with a number. Who looks on makes a [`Session::Client`] with a
-    /// [`JoinRequest`].
+    /// It plays over the network, on a server elsewhere: [`Client::new`] with a number. A spectator is a [`Session::Client`] with
+    /// another [`JoinRequest`].
     Client {
         /// Says who it is: a random number, known to it and the server alone.
         nonce: u64,
@@ -43,14 +43,19 @@ pub struct SessionConfig {
     pub client: ClientConfig,
     /// What a server decides by itself.
     pub server: ServerConfig,
-    /// What the game is to know of the player of this program when they join.
-    data: Vec<u8>,
+    /// What its player asks for a place with, but for the number.
+    request: JoinRequest,
 }
 
 impl SessionConfig {
     /// The defaults of both ends.
     pub fn new(rules: Rules) -> SessionConfig {
-        SessionConfig { rules, client: ClientConfig::default(), server: ServerConfig::default(), data: Vec::new() }
+        SessionConfig {
+            rules,
+            client: ClientConfig::default(),
+            server: ServerConfig::default(),
+            request: JoinRequest::new(0),
+        }
     }
 
     /// The same with what the game is to know of the player of this program when they join, whether they host, play alone or on a server
@@ -59,13 +64,12 @@ impl SessionConfig {
     /// # Errors
     /// When it is longer than [`JOIN_DATA_MAX`](crate::world::JOIN_DATA_MAX), 1000 bytes.
     pub fn with_data(self, data: impl Into<Vec<u8>>) -> Result<SessionConfig, JoinDataTooLong> {
-        let data = JoinRequest::new(0).with_data(data)?.data().to_vec();
-        Ok(SessionConfig { data, ..self })
+        Ok(SessionConfig { request: self.request.with_data(data)?, ..self })
     }
 
     /// What the game is to know of the player of this program.
     pub fn data(&self) -> &[u8] {
-        &self.data
+        self.request.data()
     }
 }
 
@@ -104,19 +108,15 @@ impl<W: World> Session<W> {
     /// # Panics
     /// When the rules have more than eight [fingerprints](Rules::fingerprints), or are [exact](Rules::exact) and can't be.
     pub fn start(start: Start, config: SessionConfig, now: Instant) -> Session<W> {
-        const SHORT: &str = "a configuration takes no longer one";
-        let SessionConfig { rules, client, server, data } = config;
+        let SessionConfig { rules, client, server, request } = config;
         let (server, epoch) = match start {
-            Start::Client { nonce } => {
-                let request = JoinRequest::new(nonce).with_data(data).expect(SHORT);
-                return Session::Client(Client::new(rules, client, request));
-            }
+            Start::Client { nonce } => return Session::Client(Client::new(rules, client, request.with_nonce(nonce))),
             Start::Dedicated { epoch } => return Session::Dedicated(Server::new(rules, server, epoch, now)),
             Start::Host { epoch } => (server, epoch),
             Start::Single => (ServerConfig { players_max: 1, spectators_max: 0, ..server }, 0),
         };
         let host = Host::of(Server::new(rules, server, epoch, now), client.show);
-        Session::Host(host.with_data(data).expect(SHORT))
+        Session::Host(host.with_data(request.data()).expect("a request has no longer ones"))
     }
 
     /// Takes in a datagram, which came at `now` from `peer`; for a client that is its server, and not looked at.

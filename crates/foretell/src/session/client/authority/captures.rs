@@ -7,6 +7,7 @@ use crate::time::Tick;
 use crate::world::ROW_WORDS_MAX;
 use alloc::collections::VecDeque;
 
+/// How many wait for their ticks, at most: the newest.
 const WAITING_MAX: usize = CAPTURES_MAX as usize;
 /// How many a datagram brings up besides the newest, at most: the newest of them.
 const BETWEEN_MAX: usize = 7;
