@@ -48,7 +48,14 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/snapshots",
         layers: &[
-            &["baselines", "comparison_outcomes", "input_relay_reader", "shown_reader", "track_rings"],
+            &[
+                "baselines",
+                "comparison_outcomes",
+                "input_relay_reader",
+                "received_datagrams",
+                "shown_reader",
+                "track_rings",
+            ],
             &["hidden_entities", "track_lookup"],
             &["component_tracks"],
             &["tracks"],

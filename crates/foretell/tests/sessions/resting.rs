@@ -6,7 +6,7 @@ use foretell::{
     Simulate, State, Step, Table, Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
-use foretell_sim::netsim::Conditions;
+use foretell_sim::netsim::{Conditions, Loss};
 
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Watching {}
@@ -132,5 +132,25 @@ fn each_step_sees_bodies_of_others_where_they_are_shown_by_any_curve_also_where_
             assert!(back > 10.0, "{curve:?}, {rate:?}: {back} ticks");
             assert!(off_m < 1e-9, "{curve:?}, {rate:?}: {off_m} m");
         }
+    }
+}
+
+#[test]
+fn a_body_that_begins_to_move_while_states_are_lost_does_not_make_the_way_of_all_of_them_in_one() {
+    for rate in [SendRate::EveryTick, SendRate::Hz(20)] {
+        let mut largest = 0.0_f64;
+        for seed in 1..=20 {
+            let config = ServerConfig { snapshot_rate: rate, ..ServerConfig::default() };
+            let mut simulation = Simulation::new(Rules::new(Slope::schema()), config, Slope::new(), seed);
+            let latency = Duration::from_millis(40);
+            let conditions = Conditions { latency, loss: Loss::Uniform(0.3), ..Conditions::default() };
+            let (client, host) = (ClientConfig::default(), HostOptions::at(64));
+            simulation.add_player(PlayerOptions { client, host, conditions, world: Slope::default() });
+            let mut looking = Looking::default();
+            simulation.run_until(Instant::from_micros(14_000_000), &mut looking);
+            let shown = looking.shown.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+            largest = shown.fold(largest, f64::max);
+        }
+        assert!(largest < 2.0 * PACE_M, "{rate:?}: {largest} m in a frame");
     }
 }

@@ -228,7 +228,7 @@ impl<W: World> ClientPipeline<W> {
         log.stats.prediction.withdrawn += presentation.finish(&sources, compared);
         presentation.take_events(&mut log.events);
         let interval = self.presentation.remote.playout.interval_ticks();
-        self.snapshots.end_update(cursor, interval, moment.settings.rules.tick_rate);
+        self.snapshots.end_update(cursor, interval);
     }
 
     /// Fills `views` with every entity.

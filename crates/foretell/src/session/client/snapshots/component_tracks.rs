@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::track_lookup::{Look, Neighbours, Since, TrackSample};
-use super::track_rings::{News, Ring, RingStates, TrackEntry, TrackRings};
+use super::track_rings::{News, Ring, RingStates, Status, TrackEntry, TrackRings};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -161,10 +161,20 @@ impl ComponentTracks {
         (0..ring.len).rev().map(move |at| track_state(ring, states, at))
     }
 
-    /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago.
-    pub fn put(&mut self, entity: Entity, entry: TrackEntry, words: &[u32]) -> Option<News> {
+    /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago. `moved_ticks` is asked with
+    /// the words of a row that has rested as far as is known, and moves now.
+    pub fn put(
+        &mut self,
+        entity: Entity,
+        mut entry: TrackEntry,
+        words: &[u32],
+        moved_ticks: impl FnOnce(&[u32]) -> u32,
+    ) -> Option<News> {
         let ComponentTracks { tracks, states, next, shown, revised } = self;
         let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
+        if entry.status == Status::There {
+            entry.moved_ticks = states.resting(track.ring).map_or(0, moved_ticks);
+        }
         let news = states.put(&mut track.ring, entry, words, *shown)?;
         (track.revised, *revised) = (entry.known_in, entry.known_in);
         Some(news)

@@ -3,7 +3,7 @@
 
 use super::shown_reader::ShownRecord;
 use super::tracks::Tracks;
-use crate::time::Tick;
+use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
@@ -38,11 +38,11 @@ impl Gone<'_> {
 
 impl KnownRows {
     /// Of each row up to `states` are kept.
-    pub(super) fn new(schema: &Schema, states: usize) -> KnownRows {
+    pub(super) fn new(schema: &Schema, states: usize, rate: TickRate) -> KnownRows {
         KnownRows {
             schema: schema.clone(),
             rows: Rows::new(schema),
-            tracks: Tracks::new(schema, states),
+            tracks: Tracks::new(schema, states, rate),
             may_have_orphans: false,
             orphans: 0,
             exact: Vec::new(),

@@ -6,6 +6,7 @@ mod component_tracks;
 mod hidden_entities;
 mod input_relay_reader;
 mod known_rows;
+mod received_datagrams;
 mod shown_reader;
 mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]

@@ -7,6 +7,7 @@ use super::baselines::{Baselines, Holders};
 use super::comparison_outcomes::{Compared, Outcomes};
 use super::hidden_entities::HiddenEntities;
 use super::known_rows::{Gone, KnownRows};
+use super::received_datagrams::ReceivedDatagrams;
 use super::shown_reader::ShownReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
@@ -14,7 +15,7 @@ use crate::session::Rules;
 use crate::session::ack_bits::AckBits;
 use crate::session::baseline_ref::{BaselineRef, baselines_max, check_of};
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::time::{Tick, TickRate, TickTime};
+use crate::time::{Tick, TickTime};
 use crate::wire::{BitReader, Malformed};
 use crate::world::{Entity, Owned, PlayerId, PredictionSet, RowKey, Rows};
 use alloc::vec::Vec;
@@ -43,8 +44,7 @@ pub(crate) struct Snapshots {
     hidden: HiddenEntities,
     /// Whether the session is: they have all rows there are, and no row is told by itself.
     is_exact: bool,
-    /// Which datagrams have come.
-    received: Option<AckBits>,
+    received: ReceivedDatagrams,
     outcomes: Outcomes,
 }
 
@@ -62,10 +62,10 @@ impl Snapshots {
             rows: Rows::new(schema),
             lists: Lists::with_room(),
             shown: ShownReader::new(schema, rate),
-            known: KnownRows::new(schema, most),
+            known: KnownRows::new(schema, most, rate),
             hidden: HiddenEntities::new(),
             is_exact: rules.exact,
-            received: None,
+            received: ReceivedDatagrams::new(most),
             outcomes: Outcomes::default(),
         }
     }
@@ -77,36 +77,31 @@ impl Snapshots {
         self.known.clear();
         self.shown.clear();
         self.hidden.clear();
-        (self.lacking, self.received) = (None, None);
+        self.received.clear();
+        self.lacking = None;
     }
 
     /// Tells which of the server's datagrams have come.
     pub(crate) fn tell_received(&mut self) -> Option<AckBits> {
-        let received = self.received;
-        self.received.iter_mut().for_each(AckBits::note_told);
-        received
+        self.received.tell()
     }
 
     /// Takes in a datagram that tells nothing but rows of others, as they are in the state of `tick`. A malformed one changes
     /// nothing.
     pub(crate) fn store_shown(&mut self, tick: Tick, number: u16, records: BitReader<'_>) -> Result<(), Malformed> {
         self.shown.read(tick, records, &self.codec)?;
-        self.note_shown(tick, number);
+        self.note_shown(tick, number, false);
         Ok(())
     }
 
-    fn note_received(&mut self, number: u16) {
-        self.received = Some(self.received.map_or(AckBits::first(number), |before| before.with(number)));
-    }
-
-    /// Takes in the rows of others that a datagram tells. One of so long ago that what is gone since may be forgotten, or what it is
+    /// Takes in the rows of others that a datagram of a state tells, the first of it or another. One of so long ago that what is gone since may be forgotten, or what it is
     /// told by, is as if it were lost: it is told again.
-    fn note_shown(&mut self, tick: Tick, number: u16) {
+    fn note_shown(&mut self, tick: Tick, number: u16, is_first: bool) {
         if self.known.is_too_old(tick) || !self.shown.keep(tick) {
             return;
         }
-        self.note_received(number);
-        let Snapshots { shown, known, hidden, .. } = self;
+        let Snapshots { shown, known, hidden, received, .. } = self;
+        known.tracks_mut().begin_state(received.note(tick, number, is_first));
         for (record, words) in shown.iter() {
             if known.take_in(tick, record, words) {
                 hidden.note_record(tick, record);
@@ -124,7 +119,7 @@ impl Snapshots {
         let SnapshotPart { tick, header, .. } = part;
         let base = part.base()?;
         self.lists.read(&part, &self.codec, &mut self.rows, &mut self.shown)?;
-        self.note_shown(tick, header.number);
+        self.note_shown(tick, header.number, header.part == 0);
         let end = self.kept.partition_point(|snapshot| snapshot.tick <= tick);
         let is_too_old = end == 0 && self.kept.len() == self.most && header.repeat.is_none();
         if self.get(tick).is_some() || is_too_old {
@@ -374,10 +369,9 @@ impl Snapshots {
         self.known.tracks()
     }
 
-    /// An update has taken in what has come, and shows others at this point. States are `interval` ticks apart, of which `rate` go by
-    /// in a second.
-    pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32, rate: TickRate) {
-        self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval, rate);
+    /// An update has taken in what has come, and shows others at this point. States are `interval` ticks apart.
+    pub(crate) fn end_update(&mut self, shown: Option<TickTime>, interval: u32) {
+        self.known.tracks_mut().end_update(shown.unwrap_or_default(), interval);
     }
 
     /// Whose an entity is by the newest; where it is not in it, for whom it was spawned.

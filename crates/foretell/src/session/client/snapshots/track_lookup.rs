@@ -91,7 +91,8 @@ impl<'a> TrackSample<'a> {
     /// The last state in which it is known to be as in this one, of which that was told, before the next one that is known.
     pub(super) fn rests_until(&self, next: Option<TrackSample<'_>>, look: &Look) -> Tick {
         let last = match next {
-            Some(next) if next.is_there() => next.entry.tick.back(look.interval),
+            // In states that have not come it may have moved already.
+            Some(next) if next.is_there() => next.entry.tick.back(look.interval.max(next.entry.moved_ticks)),
             Some(next) => next.entry.tick.back(1),
             None => Some(look.known.newest),
         };

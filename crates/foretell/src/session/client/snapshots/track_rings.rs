@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 
 /// How many states the smallest rings have room for.
 const SMALLEST: usize = 8;
-/// Before its words a state has as many for its tick, its owner and status, and when it was known.
+/// Before its words a state has as many for its tick; for how long it has moved, its owner and its status; and when it was known.
 const HEADER: usize = 3;
+/// What has moved for longer has moved for so many ticks.
+const MOVED_TICKS_MAX: u32 = 0x3fff;
 
 /// What a state says of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct TrackEntry {
     pub status: Status,
     /// In which update it was known first.
     pub known_in: u32,
+    /// For how many ticks it may have moved by then that rested before; 0 where it did not, or nothing is known of that.
+    pub moved_ticks: u32,
 }
 
 impl TrackEntry {
@@ -55,7 +59,8 @@ impl TrackEntry {
 
     #[inline]
     fn header(&self) -> [u32; HEADER] {
-        [self.tick.get(), u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]
+        let moved = self.moved_ticks.min(MOVED_TICKS_MAX) << 18;
+        [self.tick.get(), moved | u32::from(self.owner.get()) << 2 | self.status as u32, self.known_in]
     }
 
     #[inline]
@@ -63,7 +68,7 @@ impl TrackEntry {
         let status = [Status::There, Status::Rests, Status::Gone, Status::GivenAway][(header[1] & 3) as usize];
         #[expect(clippy::cast_possible_truncation, reason = "it was made of 16 bits")]
         let owner = PlayerId::new((header[1] >> 2) as u16);
-        TrackEntry { tick: Tick::new(header[0]), owner, status, known_in: header[2] }
+        TrackEntry { tick: Tick::new(header[0]), owner, status, known_in: header[2], moved_ticks: header[1] >> 18 }
     }
 }
 
@@ -207,6 +212,13 @@ impl TrackRings {
         RingStates { data: &data[from..from + places * self.stride], stride: self.stride, start, last: *places - 1 }
     }
 
+    /// The words of a row that rests in the newest state of which anything is known.
+    #[inline]
+    pub fn resting(&self, ring: Ring) -> Option<&[u32]> {
+        let (newest, words) = self.state(ring, ring.len.checked_sub(1)?);
+        (newest.status == Status::Rests).then_some(words)
+    }
+
     /// The state with this number from the oldest, which is 0, and its words.
     #[inline]
     pub fn state(&self, ring: Ring, at: u32) -> (TrackEntry, &[u32]) {
@@ -245,8 +257,8 @@ impl TrackRings {
         } else {
             self.make_room(ring, at, shown)?
         };
-        let known_in = same.filter(TrackEntry::is_there).map_or(entry.known_in, |known| known.known_in);
-        self.set(*ring, place, TrackEntry { known_in, ..entry }, words);
+        let TrackEntry { known_in, moved_ticks, .. } = same.filter(TrackEntry::is_there).unwrap_or(entry);
+        self.set(*ring, place, TrackEntry { known_in, moved_ticks, ..entry }, words);
         let later = (place + 1 < ring.len).then(|| self.state(*ring, place + 1).0);
         let turns_later = later.filter(|later| !later.goes_on_from(entry)).map(|later| later.tick);
         let turns = !before.is_some_and(|before| entry.goes_on_from(before));
@@ -318,8 +330,10 @@ mod tests {
         let mut ring = rings.take();
         for tick in 0..ticks {
             let (shown, tick) = (Tick::new(tick.saturating_sub(behind)), Tick::new(tick));
-            let entry = TrackEntry { tick, owner: PlayerId::new(0x3fff), status: Status::Rests, known_in: 7 };
-            assert!(rings.put(&mut ring, entry, &[tick.get() * 2; 3], shown).is_some_and(|news| news.is_newest));
+            let entry =
+                TrackEntry { tick, owner: PlayerId::new(0x3fff), status: Status::Rests, known_in: 7, moved_ticks: 0 };
+            let news = rings.put(&mut ring, entry, &[tick.get() * 2; 3], shown);
+            assert!(news.is_some_and(|news| news.is_newest));
         }
         ring
     }
@@ -335,8 +349,9 @@ mod tests {
             for at in 0..ring.len {
                 let tick = ticks - ring.len + at;
                 let (entry, words) = rings.state(ring, at);
-                let expected = (Tick::new(tick), PlayerId::new(0x3fff), Status::Rests, 7, &[tick * 2; 3][..]);
-                assert_eq!((entry.tick, entry.owner, entry.status, entry.known_in, words), expected);
+                let (owner, status) = (PlayerId::new(0x3fff), Status::Rests);
+                let expected = TrackEntry { tick: Tick::new(tick), owner, status, known_in: 7, moved_ticks: 0 };
+                assert_eq!((entry, words), (expected, &[tick * 2; 3][..]));
             }
         }
     }

@@ -5,10 +5,11 @@ use super::component_tracks::{ComponentTracks, Revision};
 use super::shown_reader::Stop;
 use super::track_lookup::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
 use super::track_rings::{Status, TrackEntry};
-use crate::session::curves::Sample;
+use crate::motion::vector::{length, sub};
+use crate::session::curves::{Sample, velocity_of};
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
+use crate::world::{ComponentId, ComponentSchema, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
 /// More rows are not shown.
@@ -38,11 +39,14 @@ pub(crate) struct Tracks {
     gone_since: Option<Tick>,
     /// Not everything is remembered that was gone in states before this one.
     forgotten: Tick,
+    /// How many ticks before the state whose rows are put the last one is of which all has come.
+    gap: u32,
+    rate: TickRate,
 }
 
 impl Tracks {
     /// Keeps up to `states` of each row.
-    pub(super) fn new(schema: &Schema, states: usize) -> Tracks {
+    pub(super) fn new(schema: &Schema, states: usize, rate: TickRate) -> Tracks {
         Tracks {
             tables: schema
                 .components()
@@ -59,6 +63,8 @@ impl Tracks {
             len: 0,
             gone_since: None,
             forgotten: Tick::ZERO,
+            gap: 0,
+            rate,
         }
     }
 
@@ -75,10 +81,15 @@ impl Tracks {
         self.forgotten
     }
 
+    /// The rows of a state are put next: so many ticks before it is the last one of which all has come.
+    pub(super) fn begin_state(&mut self, gap: u32) {
+        self.gap = gap;
+    }
+
     /// A row as it is in the state of `tick`. Whether that is new, and nothing newer is known.
     pub(super) fn put(&mut self, tick: Tick, row: Row<'_>, rests: bool) -> bool {
         let status = if rests { Status::Rests } else { Status::There };
-        let entry = TrackEntry { tick, owner: row.owner, status, known_in: self.update };
+        let entry = TrackEntry { tick, owner: row.owner, status, known_in: self.update, moved_ticks: 0 };
         self.put_entry(row.key(), entry, row.words)
     }
 
@@ -87,19 +98,22 @@ impl Tracks {
     pub(super) fn end(&mut self, tick: Tick, key: RowKey, was_own_of: Option<PlayerId>) -> bool {
         let status = if was_own_of.is_some() { Status::GivenAway } else { Status::Gone };
         let owner = was_own_of.unwrap_or(PlayerId::SERVER);
-        let entry = TrackEntry { tick, owner, status, known_in: self.update };
+        let entry = TrackEntry { tick, owner, status, known_in: self.update, moved_ticks: 0 };
         self.gone_since = Some(self.gone_since.map_or(tick, |since| since.min(tick)));
         self.put_entry(key, entry, &[])
     }
 
     fn put_entry(&mut self, RowKey { component, entity }: RowKey, entry: TrackEntry, words: &[u32]) -> bool {
-        let table = &mut self.tables[usize::from(component.0)];
+        let nth = usize::from(component.0);
+        let table = &mut self.tables[nth];
         if self.len >= TRACKS_MAX && table.find_near(entity, &mut 0).is_none() {
             return false;
         }
         self.newest = self.newest.max(entry.tick);
         let before = table.len();
-        let Some(news) = table.put(entity, entry, words) else { return false };
+        let (schema, rate, longest) = (&self.schema.components()[nth], self.rate, self.gap);
+        let moved_ticks = |rested: &[u32]| moved_ticks(schema, rate, [rested, words], longest);
+        let Some(news) = table.put(entity, entry, words, moved_ticks) else { return false };
         self.len += table.len() - before;
         for tick in news.turns.then_some(entry.tick).into_iter().chain(news.turns_later) {
             if let Err(at) = self.turns.binary_search(&tick) {
@@ -133,14 +147,14 @@ impl Tracks {
     }
 
     /// An update has taken in what is known, and shown it at this point: what comes from now on is known in the next one. States
-    /// are `interval` ticks apart, of which `rate` go by in a second.
-    pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32, rate: TickRate) {
+    /// are `interval` ticks apart.
+    pub(crate) fn end_update(&mut self, shown: TickTime, interval: u32) {
         self.update += 1;
         self.ticks = self.states.saturating_mul(interval);
         let until = self.newest.back(self.ticks.saturating_mul(GONE_KEPT)).unwrap_or_default();
         self.forget_turns(shown.max(TickTime::start_of(until)));
         for (table, component) in self.tables.iter_mut().zip(self.schema.components()) {
-            let later = component.later_ticks(rate, interval);
+            let later = component.later_ticks(self.rate, interval);
             table.note_shown(shown.tick().back(later).unwrap_or_default());
         }
         if self.gone_since.is_some_and(|since| since < until) {
@@ -352,11 +366,22 @@ impl Tracks {
     }
 }
 
+/// For how many ticks a row has moved that rested before: as long as it takes at its speed, which it mostly has at once, but no longer
+/// than the `longest` that can be. Without a velocity as long as that.
+fn moved_ticks(component: &ComponentSchema, rate: TickRate, [rested, now]: [&[u32]; 2], longest: u32) -> u32 {
+    let [from, to] = [rested, now].map(|words| component.pose(words).position);
+    let seconds = length(sub(to, from)) / length(velocity_of(component, now));
+    let ticks = (seconds * f64::from(rate.get())).ceil().min(f64::from(longest));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the longest")]
+    let ticks = ticks as u32;
+    ticks
+}
+
 #[cfg(test)]
 impl Tracks {
     /// Of rows that were told, each in a state.
     pub(crate) fn of_rows(schema: &Schema, rows: &[(Tick, Row<'_>)]) -> Tracks {
-        let mut tracks = Tracks::new(schema, rows.len());
+        let mut tracks = Tracks::new(schema, rows.len(), TickRate::default());
         rows.iter().for_each(|(tick, row)| tracks.tell(*tick, *row));
         tracks
     }

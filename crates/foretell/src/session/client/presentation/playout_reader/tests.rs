@@ -66,7 +66,7 @@ fn a_component_is_as_it_was_at_the_same_point_until_anything_is_told_of_it() {
     assert!(is_as_it_was(&tracks, WAGON, seen, 3.0) && is_as_it_was(&tracks, CLOUD, seen, 3.0));
     assert!(!is_as_it_was(&tracks, WAGON, seen, 3.001), "elsewhere");
     assert!(!is_as_it_was(&tracks, CLOUD, Seen { interval: 2, ..seen }, 3.0), "snapshots come at another rate");
-    tracks.end_update(TickTime::ticks(3.0), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::ticks(3.0), 1);
     assert!(is_as_it_was(&tracks, WAGON, seen, 3.0), "nothing new");
     tracks.tell(Tick::new(8), row(WAGON, &[2]));
     assert!(!is_as_it_was(&tracks, WAGON, seen, 3.0), "something new");
@@ -119,7 +119,7 @@ fn who_is_shown_ahead_is_bent_by_a_row_that_comes_without_a_new_exact_state() {
     let mut tracks = Tracks::of_rows(&schema, &[(Tick::new(2), row(RUNNER, &words))]);
     let known = KnownIn { update: tracks.update(), newest: Tick::new(9) };
     let seen = Seen { known, cursor: TickTime::ticks(6.0), interval: 1 };
-    tracks.end_update(TickTime::ticks(3.0), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::ticks(3.0), 1);
     assert!(!runners(&tracks, &schema).is_bent(0, Curve::DeadReckoning, seen));
     tracks.tell(Tick::new(8), row(RUNNER, &words));
     assert!(runners(&tracks, &schema).is_bent(0, Curve::DeadReckoning, seen));

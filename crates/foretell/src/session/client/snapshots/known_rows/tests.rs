@@ -31,7 +31,7 @@ fn key(nth: u16) -> RowKey {
 }
 
 fn known() -> KnownRows {
-    KnownRows::new(&test_states::schema(), STATES)
+    KnownRows::new(&test_states::schema(), STATES, TickRate::hz(64))
 }
 
 /// A row of another, or that it is gone.
@@ -192,7 +192,7 @@ fn a_late_state_does_not_bring_back_what_was_the_clients_own_for_that_state_alon
 #[test]
 fn what_everybody_but_its_owner_sees_is_gone_where_the_entity_is_the_clients_own_by_now() {
     let schema = test_states::schema_of_others();
-    let mut known = KnownRows::new(&schema, STATES);
+    let mut known = KnownRows::new(&schema, STATES, TickRate::hz(64));
     let [rumour, purse] = [SHIP, PURSE].map(|component| [0, 1].map(|nth| RowKey { component, ..key(nth) }));
     for key in rumour {
         let record = ShownRecord { key, row: Some(ShownRow { owner: OTHER, rests: false }), is_hidden: false };
@@ -235,11 +235,11 @@ fn what_is_told_exactly_of_others_stays_as_it_was_until_it_is_told_by_itself_or_
 fn what_may_bring_back_a_row_whose_end_is_forgotten_is_too_old() {
     let mut known = known();
     assert!(tell(&mut known, 10, 0, None) && tell(&mut known, 11, 1, Some(1)));
-    known.tracks_mut().end_update(TickTime::default(), 1, TickRate::hz(64));
+    known.tracks_mut().end_update(TickTime::default(), 1);
     assert!(!known.is_too_old(Tick::new(1)) && !tell(&mut known, 9, 0, Some(1)));
     // Long after, the row that is gone is forgotten, and the other is not.
     assert!(tell(&mut known, 100, 2, Some(1)));
-    known.tracks_mut().end_update(TickTime::default(), 1, TickRate::hz(64));
+    known.tracks_mut().end_update(TickTime::default(), 1);
     assert!(known.is_too_old(Tick::new(10)) && !known.is_too_old(Tick::new(100)));
     assert_eq!([0, 1].map(|nth| known.tracks().find(key(nth)).is_some()), [false, true]);
 }
@@ -264,7 +264,7 @@ fn tell_wagon(known: &mut KnownRows, nth: u16, component: u8, is_there: bool) {
 #[test]
 fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_until_it_comes() {
     let schema = Schema::of::<Wagon>();
-    let mut known = KnownRows::new(&schema, STATES);
+    let mut known = KnownRows::new(&schema, STATES, TickRate::hz(64));
     let counts = |known: &mut KnownRows| {
         let own = Rows::new(&schema);
         known.take_in_exact(Tick::new(2), ME, &own, NOTHING);
@@ -280,7 +280,7 @@ fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_un
 
 #[test]
 fn however_many_rows_of_unknown_entities_come_and_go_they_take_no_memory_beside_the_rows() {
-    let mut known = KnownRows::new(&Schema::of::<Wagon>(), STATES);
+    let mut known = KnownRows::new(&Schema::of::<Wagon>(), STATES, TickRate::hz(64));
     let mut tell_all = || {
         for nth in 0..20_000 {
             tell_wagon(&mut known, nth, 1, true);
@@ -326,7 +326,7 @@ proptest! {
     fn an_enum_is_one_variant_at_a_time_in_whatever_order_they_are_told(
         doors in prop::collection::vec(0_u8..3, 6), events in prop::collection::vec((0_usize..6, any::<bool>()), 1..30),
     ) {
-        let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+        let mut known = KnownRows::new(&Schema::of::<Door>(), STATES, TickRate::hz(64));
         let all = [Door::Shut { since: 3 }, Door::Ajar, Door::Open { until: 9 }];
         let mut told = Vec::new();
         for (at, is_end) in events {
@@ -357,7 +357,7 @@ proptest! {
 
 #[test]
 fn a_variant_that_another_has_followed_is_there_until_that_is_and_one_that_none_has_followed_ends() {
-    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES, TickRate::hz(64));
     tell_door(&mut known, 1, &Door::Shut { since: 3 }, true);
     tell_door(&mut known, 4, &Door::Open { until: 9 }, true);
     tell_door(&mut known, 3, &Door::Shut { since: 3 }, false);

@@ -24,7 +24,7 @@ fn end(tracks: &mut Tracks, tick: u32, nth: u16) -> bool {
 }
 
 fn tracks() -> Tracks {
-    Tracks::new(&test_states::schema(), STATES)
+    Tracks::new(&test_states::schema(), STATES, TickRate::hz(64))
 }
 
 /// Everything that is known up to `newest`, at a point.
@@ -111,6 +111,44 @@ fn what_rests_is_the_same_up_to_the_state_before_the_next_that_is_told() {
     assert_eq!([8.5, 9.5].map(|at| rest(&tracks, at)), [Rest::No, Rest::Stays].map(Some));
 }
 
+/// One that says how fast it is.
+#[derive(foretell::State, Clone, Copy, PartialEq, Debug)]
+struct Cart {
+    #[state(position)]
+    at: [f32; 3],
+    #[state(velocity)]
+    velocity: [f32; 3],
+}
+
+#[test]
+fn what_moves_after_states_that_have_not_come_left_its_rest_as_soon_as_its_speed_says_or_else_after_the_last_whole_one()
+{
+    let mut tracks = tracks();
+    put(&mut tracks, 2, 0, 5, true);
+    tracks.begin_state(4);
+    put(&mut tracks, 9, 0, 7, false);
+    let states = |tracks: &Tracks, at| around(tracks, 0, &look(tracks, at, 9));
+    assert_eq!(states(&tracks, 4.5), Some([None, Some((4, 5)), Some((5, 5)), None]));
+    assert_eq!(states(&tracks, 5.5), Some([Some((4, 5)), Some((5, 5)), Some((9, 7)), None]));
+
+    // 10 m/s are 0.16 m per tick.
+    for (way, most, left) in [(0.1, 8, 19), (0.4, 8, 17), (0.4, 2, 18), (0.4, 1, 19), (5.0, 8, 12), (5.0, 40, 10)] {
+        let mut tracks = Tracks::new(&Schema::of::<Cart>(), STATES, TickRate::hz(64));
+        let component = ComponentId(0);
+        let put = |tracks: &mut Tracks, tick, at, speed: f32, rests| {
+            let words = [at, 0.0, 0.0, speed, 0.0, 0.0].map(f32::to_bits);
+            let row = Row { component, entity: key(0).entity, owner: OTHER, words: &words };
+            tracks.put(Tick::new(tick), row, rests)
+        };
+        put(&mut tracks, 10, 0.0, 0.0, true);
+        tracks.begin_state(most);
+        let mut samples = [None; 4];
+        put(&mut tracks, 20, way, 10.0, false);
+        tracks.around(component, 0, &look(&tracks, 19.5, 20), &mut samples);
+        assert_eq!(samples[1].map(|(tick, _)| tick), Some(Tick::new(left)), "{way} m, at most {most}");
+    }
+}
+
 #[test]
 fn where_older_states_are_not_known_any_more_a_row_is_as_in_the_first_that_is() {
     let mut tracks = tracks();
@@ -151,7 +189,7 @@ fn a_row_is_bent_by_what_was_not_known_where_it_was_shown_and_not_by_where_it_go
             put(&mut tracks, *tick, 0, *tick, false);
         }
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
+        tracks.end_update(TickTime::default(), 1);
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(2.5), by_neighbours };
         tracks.is_bent(SHIP, 0, &look(&tracks, now, new), &since)
@@ -174,7 +212,7 @@ fn what_was_known_to_rest_is_bent_where_it_is_known_to_have_rested_elsewhere_and
         let mut tracks = tracks();
         put(&mut tracks, 2, 0, 2, rested);
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(4) };
-        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
+        tracks.end_update(TickTime::default(), 1);
         if is_there {
             put(&mut tracks, new, 0, new, true);
         } else {
@@ -198,7 +236,7 @@ fn what_still_rested_where_it_was_shown_is_not_bent_by_how_it_goes_on_from_there
         put(&mut tracks, 2, 0, 2, true);
         known.iter().for_each(|tick| assert!(put(&mut tracks, *tick, 0, *tick, false)));
         let seen = KnownIn { update: tracks.update(), newest: Tick::new(6) };
-        tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
+        tracks.end_update(TickTime::default(), 1);
         put(&mut tracks, new, 0, new, false);
         let since = Since { known: seen, at: TickTime::ticks(shown), by_neighbours: true };
         tracks.is_bent(SHIP, 0, &look(&tracks, 5.5, 7), &since)
@@ -213,7 +251,7 @@ fn that_it_rests_in_a_state_that_was_known_is_no_news_of_where_it_was() {
     let mut tracks = tracks();
     (1..4).for_each(|tick| assert!(put(&mut tracks, tick, 0, tick, false)));
     let seen = look(&tracks, 2.5, 3);
-    tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::default(), 1);
     let before = around(&tracks, 0, &seen);
     assert_eq!(before, Some([Some((1, 1)), Some((2, 2)), Some((3, 3)), None]));
     assert!(put(&mut tracks, 3, 0, 3, true));
@@ -228,7 +266,7 @@ fn how_it_is_as_anothers_in_the_state_in_which_it_was_given_away_was_not_known_b
     put(&mut tracks, 3, 0, 5, false);
     assert!(tracks.end(Tick::new(8), key(0), Some(ME)));
     let seen = look(&tracks, 8.0, 8);
-    tracks.end_update(TickTime::default(), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::default(), 1);
     assert!(put(&mut tracks, 8, 0, 8, false));
     assert_eq!(around(&tracks, 0, &seen), Some([None, Some((3, 5)), None, None]));
     assert_eq!(around(&tracks, 0, &look(&tracks, 8.0, 8)), Some([Some((3, 5)), Some((8, 8)), None, None]));
@@ -245,7 +283,7 @@ fn the_states_in_which_something_begins_ends_or_changes_hands_are_told_until_the
     let turns = |tracks: &Tracks, until: f64| tracks.turns(TickTime::ticks(until)).to_vec();
     assert_eq!(turns(&tracks, 9.0), [1, 4, 6].map(Tick::new));
     assert_eq!(turns(&tracks, 5.9), [1, 4].map(Tick::new));
-    tracks.end_update(TickTime::ticks(4.0), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::ticks(4.0), 1);
     assert_eq!(turns(&tracks, 9.0), [Tick::new(6)]);
 }
 
@@ -259,7 +297,7 @@ fn a_late_end_makes_the_state_after_it_a_beginning_and_a_late_beginning_the_end_
     put(&mut tracks, 1, 1, 1, false);
     end(&mut tracks, 3, 1);
     end(&mut tracks, 9, 1);
-    tracks.end_update(TickTime::ticks(8.0), 1, TickRate::hz(64));
+    tracks.end_update(TickTime::ticks(8.0), 1);
     put(&mut tracks, 6, 1, 8, false);
     assert_eq!(tracks.turns(TickTime::ticks(10.0)), [6, 9].map(Tick::new));
 }
@@ -274,7 +312,7 @@ fn what_is_gone_is_forgotten_while_others_come() {
         if tick % 10 == 9 {
             end(&mut tracks, tick + 1, nth);
         }
-        tracks.end_update(TickTime::start_of(Tick::new(tick)), 1, TickRate::hz(64));
+        tracks.end_update(TickTime::start_of(Tick::new(tick)), 1);
     }
     assert!(tracks.count(SHIP) < 20, "{} rows", tracks.count(SHIP));
 }
@@ -286,11 +324,11 @@ struct Cloud(u8);
 
 #[test]
 fn of_what_is_told_rarely_and_comes_with_each_state_as_many_are_kept_as_it_is_shown_later() {
-    let mut tracks = Tracks::new(&Schema::of::<Cloud>(), 32);
+    let mut tracks = Tracks::new(&Schema::of::<Cloud>(), 32, TickRate::hz(64));
     let (component, entity) = (ComponentId(0), key(0).entity);
     for tick in 1..=60 {
         tracks.put(Tick::new(tick), Row { component, entity, owner: OTHER, words: &[tick] }, false);
-        tracks.end_update(TickTime::ticks(f64::from(tick) - 3.0), 1, TickRate::hz(64));
+        tracks.end_update(TickTime::ticks(f64::from(tick) - 3.0), 1);
     }
     // The cursor is at 57, and twelve ticks before it the cloud is shown.
     let mut samples = [None; 4];

@@ -21,7 +21,7 @@ fn now(known: &KnownRows) -> Vec<u8> {
 /// A door that is told by itself is told exactly in one state, which comes late, as another variant, of which nothing was known.
 #[test]
 fn a_late_exact_variant_does_not_end_the_one_that_was_told_before_without_standing_in_its_place() {
-    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES, TickRate::hz(64));
     tell_door(&mut known, 5, &SHUT, true);
     known.take_in_exact(Tick::new(5), ME, &door_rows(&[]), NOTHING);
     known.take_in_exact(Tick::new(7), ME, &door_rows(&[]), NOTHING);
@@ -63,7 +63,7 @@ fn what_was_the_clients_own_in_a_late_state_alone_is_gone_also_where_it_was_anot
 
 #[test]
 fn no_second_variant_stands_beside_what_was_the_clients_own_in_a_late_state_alone() {
-    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES);
+    let mut known = KnownRows::new(&Schema::of::<Door>(), STATES, TickRate::hz(64));
     tell_door(&mut known, 3, &Door::Ajar, true);
     known.take_in_exact(Tick::new(5), ME, &door_rows(&[]), NOTHING);
     known.take_in_exact_late(Tick::new(4), ME, &door_rows(&[(&Door::Ajar, ME)]), Tick::new(5));
