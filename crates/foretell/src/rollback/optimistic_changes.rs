@@ -122,6 +122,21 @@ impl<'a> FoundChanges<'a> {
     }
 }
 
+/// What is simulated here.
+#[derive(Clone, Copy)]
+pub(super) struct Simulated<'a> {
+    pub predicted: &'a PredictionSet,
+    /// The rows that the world has published: what was another's when it was changed may be the player's own since.
+    pub published: &'a Rows,
+}
+
+impl Simulated<'_> {
+    fn has(&self, RemovedRow { key, owner }: RemovedRow) -> bool {
+        let is_predicted = |owner| self.predicted.contains(Owned { entity: key.entity, owner });
+        is_predicted(owner) || self.published.get(key).is_some_and(|row| is_predicted(row.owner))
+    }
+}
+
 /// For how many ticks an answer is waited for: as long as an authority tells what a player has changed.
 pub(crate) const OPEN_TICKS_MAX: u32 = 1000;
 
@@ -175,28 +190,24 @@ impl OptimisticChanges {
     fn before<'a>(
         &'a self,
         tick: Tick,
-        predicted: &'a PredictionSet,
+        simulated: Simulated<'a>,
     ) -> impl Iterator<Item = (&'a ChangedRow, Option<&'a ChangedRow>)> {
         let changes = self.changes.iter().take_while(move |change| change.tick < tick);
         let rows = changes.flat_map(|change| &change.rows);
-        let others = rows.filter(move |row| !predicted.contains(row.removed().owned()));
+        let others = rows.filter(move |row| !simulated.has(row.removed()));
         others.map(move |row| (row, self.found(row.key, tick)))
     }
 
     /// The rows that the step of `tick` finds changed, but of what is simulated here. One may come more than once.
-    pub(super) fn keys<'a>(
-        &'a self,
-        tick: Tick,
-        predicted: &'a PredictionSet,
-    ) -> impl Iterator<Item = RowKey> + use<'a> {
-        self.before(tick, predicted).filter(|(_, found)| found.is_some()).map(|(row, _)| row.key)
+    pub(super) fn keys<'a>(&'a self, tick: Tick, simulated: Simulated<'a>) -> impl Iterator<Item = RowKey> + use<'a> {
+        self.before(tick, simulated).filter(|(_, found)| found.is_some()).map(|(row, _)| row.key)
     }
 
     /// What is to be written over the rows of others as they are shown: these, but of what is not shown any more, and without what
     /// was given and is no more.
-    pub(super) fn write(&self, tick: Tick, predicted: &PredictionSet, shown: &Rows, into: &mut Rows) {
+    pub(super) fn write(&self, tick: Tick, simulated: Simulated<'_>, shown: &Rows, into: &mut Rows) {
         into.clear();
-        for (row, found) in self.before(tick, predicted) {
+        for (row, found) in self.before(tick, simulated) {
             let is_shown = shown.words(row.key).is_some();
             match found.map(|found| found.row().filter(|_| is_shown || found.is_given)) {
                 Some(Some(row)) => into.set_words(row),

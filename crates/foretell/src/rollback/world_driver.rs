@@ -1,11 +1,13 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
 use super::input_history::StepInputs;
-use super::optimistic_changes::OptimisticChanges;
+use super::optimistic_changes::{OptimisticChanges, Simulated};
 use super::others_as_seen::OthersAsSeen;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
-use crate::world::{PlayerId, PredictionSet, ReceivedMessage, RemovedRow, RowKey, Rows, Schema, Side, Step, World};
+use crate::world::{
+    PlayerId, PredictionSet, ReceivedMessage, RemovedRow, Row, RowKey, Rows, Schema, Side, Step, World,
+};
 use alloc::vec::Vec;
 use core::mem;
 
@@ -195,6 +197,7 @@ impl WorldDriver {
     /// Takes in what a step has made.
     fn end_step(&mut self, world: &mut dyn ExchangesRows, tick: Tick, slot: &Slot) {
         world.publish(&mut self.published);
+        self.take_back_owners(world, slot);
         self.changes.end_step(tick, &slot.output.changes, &self.published, &slot.proxies);
         self.take_published(world, tick, &slot.proxies);
     }
@@ -202,6 +205,7 @@ impl WorldDriver {
     /// The same of one that was repeated; where the state after it was rewritten, it is once more.
     fn end_repeated(&mut self, world: &mut dyn ExchangesRows, tick: Tick, history: &StateHistory) {
         world.publish(&mut self.published);
+        self.take_back_owners(world, history.slot(tick));
         self.take_published(world, tick, &history.slot(tick).proxies);
         let next = history.slot(tick.next());
         if next.rewritten {
@@ -236,7 +240,8 @@ impl WorldDriver {
     fn adopt_others(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         self.adopt_proxies(world, tick, proxies);
         if !self.changes.is_empty() {
-            self.changes.write(tick, &self.predicted, proxies, &mut self.adopting);
+            let simulated = Simulated { predicted: &self.predicted, published: &self.published };
+            self.changes.write(tick, simulated, proxies, &mut self.adopting);
             Self::adopt_into(world, &mut self.published, &self.adopting);
         }
     }
@@ -256,6 +261,30 @@ impl WorldDriver {
         rows.for_each(|row| self.adopting.set_words(row));
         proxies.removed().iter().for_each(|gone| self.adopting.name_removed(*gone));
         Self::adopt_into(world, &mut self.published, &self.adopting);
+    }
+
+    /// Whose something is a client is told, but where everything is predicted: what a step has given to its own player or taken from
+    /// them stays whose it was, in all rows that it had before.
+    fn take_back_owners(&mut self, world: &mut dyn ExchangesRows, slot: &Slot) {
+        if self.predicted.has_all() {
+            return;
+        }
+        let WorldDriver { published, predicted, adopting, .. } = self;
+        let own = predicted.player();
+        adopting.clear();
+        let (mut next, mut next_told, mut next_own) = (0, 0, 0);
+        for key in published.changed() {
+            let Some(row) = published.get_near(*key, &mut next) else { continue };
+            let told = slot.proxies.get_near(*key, &mut next_told);
+            let known = told.or_else(|| slot.rows.get_near(*key, &mut next_own)).map(|before| before.owner);
+            // It may have this row from this step on.
+            let of_another_row = || slot.proxies.owner(key.entity).or(slot.rows.owner(key.entity));
+            let Some(owner) = known.or_else(of_another_row).filter(|owner| *owner != row.owner) else { continue };
+            if owner == own || row.owner == own {
+                adopting.set_words(Row { owner, ..row });
+            }
+        }
+        Self::adopt_into(world, published, adopting);
     }
 
     /// Gives the world these rows, and takes them for published.
@@ -279,7 +308,8 @@ impl WorldDriver {
         };
         self.strays.clear();
         self.strays.extend(named.filter(is_stray));
-        self.strays.extend(self.changes.keys(tick, &self.predicted));
+        let simulated = Simulated { predicted: &self.predicted, published: &self.published };
+        self.strays.extend(self.changes.keys(tick, simulated));
         self.adopting.clear();
         let is_made = |key: &&RowKey| published.is_never_predicted(key.component) && proxies.words(**key).is_none();
         for RowKey { component, entity } in published.changed().iter().filter(is_made) {

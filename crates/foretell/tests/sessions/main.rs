@@ -53,6 +53,7 @@ mod show_with;
 mod shown_others;
 mod slow_links;
 mod step_messages;
+mod taken;
 mod tampering;
 mod traffic;
 mod variants;

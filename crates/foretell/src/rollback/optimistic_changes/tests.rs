@@ -132,15 +132,17 @@ fn what_is_refused_is_not_allowed_again_before_it_is_shown_as_it_was_then() {
 fn all_of_a_change_ends_when_the_last_of_it_is_shown_as_new() {
     let (_, mut timeline, told) = played();
     let door = told.iter().next().expect("the door").key();
+    let predicted = PredictionSet::own(ME);
+    let simulated = Simulated { predicted: &predicted, published: &told };
     let changes = timeline.changes_mut();
     changes.answer(tick(6), |_, _| true, |_| {});
     let of_door = |row: &ChangedRow| (row.key == door).then_some(tick(3));
     changes.end(tick(8), |change| change.has_ended(of_door, |_, _| true));
-    assert_eq!(changes.keys(tick(8), &PredictionSet::own(ME)).count(), 2, "of the lock nothing is told");
+    assert_eq!(changes.keys(tick(8), simulated).count(), 2, "of the lock nothing is told");
     changes.end(tick(9), |change| change.has_ended(|_| Some(tick(4)), |_, state| state < tick(4)));
-    assert_eq!(changes.keys(tick(9), &PredictionSet::own(ME)).count(), 2, "it is not shown");
+    assert_eq!(changes.keys(tick(9), simulated).count(), 2, "it is not shown");
     changes.end(tick(10), |change| change.has_ended(|_| Some(tick(4)), |_, _| true));
-    assert_eq!([9, 10].map(|now| changes.keys(tick(now), &PredictionSet::own(ME)).count()), [2, 0]);
+    assert_eq!([9, 10].map(|now| changes.keys(tick(now), simulated).count()), [2, 0]);
 }
 
 #[test]

@@ -165,6 +165,12 @@ impl RowVersions {
         self.find(key).ok().map(|at| &self.versions[at])
     }
 
+    /// Whether any row of an entity has gone or become another's in a later state than this, or ever as far as is remembered.
+    pub(super) fn has_changed_hands(&self, entity: Entity, since: Option<Tick>) -> bool {
+        let is_later = |removed: &&Removed| since.is_none_or(|since| removed.at > since);
+        self.removed.iter().rev().take_while(is_later).any(|removed| removed.row.key.entity == entity)
+    }
+
     /// The places of the rows of a player, ascending.
     pub(super) fn of_owner(&self, owner: PlayerId) -> impl Iterator<Item = usize> {
         let first = self.owned.partition_point(|owned| owned.owner < owner);

@@ -65,6 +65,18 @@ impl Sight<'_> {
         there.any(|(key, owner)| self.sees(key, owner)) || gone.any(|row| self.sees(row.key, row.owner))
     }
 
+    /// Whether an entity of the player's was another's in the state that the client is `known` to have, or later: its step may have taken
+    /// it for that.
+    fn was_anothers(&self, entity: Entity, known: Option<Tick>) -> bool {
+        let StepReport { state, .. } = self.step;
+        let (rows, versions) = (state.rows(), state.versions());
+        let there = rows.of(entity).map(|row| row.key());
+        let gone = rows.removed().iter().map(|row| row.key).filter(|key| key.entity == entity);
+        // This step is not in the versions yet.
+        let mut before = there.chain(gone).filter_map(|key| versions.get(key));
+        before.any(|before| before.owner != self.player) || versions.has_changed_hands(entity, known)
+    }
+
     /// Whether it sees anything of what was a player's before the step.
     fn has_anything_of(&self, owner: PlayerId) -> bool {
         let versions = self.step.state.versions();
@@ -198,7 +210,8 @@ impl Replica {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
             }
         }
-        let by_player = output.changes.iter().filter(|change| change.by.owner == player && change.of.owner != player);
+        let is_asked = |of: Owned| of.owner != player || sight.was_anothers(of.entity, known);
+        let by_player = output.changes.iter().filter(|change| change.by.owner == player && is_asked(change.of));
         // Of what the client does not know it is told by whom alone.
         for entity in by_player.map(|change| if sight.has(change.of.entity) { change.of } else { change.by }.entity) {
             events.note(StepEvent { tick, entity, what: StepEventKind::Changed });
