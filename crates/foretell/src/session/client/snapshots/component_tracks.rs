@@ -1,7 +1,7 @@
 //! The last states of each row of one component: a ring of them for each, by which it is shown.
 
 use super::track_lookup::{Look, Neighbours, Since, TrackSample};
-use super::track_rings::{News, Ring, RingStates, Status, TrackEntry, TrackRings};
+use super::track_rings::{News, Ring, RingStates, TrackEntry, TrackRings};
 use crate::session::curves::Sample;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, EntityMap, PlayerId};
@@ -28,8 +28,6 @@ pub(crate) struct ComponentTracks {
     states: TrackRings,
     /// Where the next row mostly is.
     next: usize,
-    /// The last state that is shown: what was known before that is not needed any more.
-    shown: Tick,
     /// In which update something new was known of any of them.
     revised: u32,
 }
@@ -37,25 +35,19 @@ pub(crate) struct ComponentTracks {
 impl ComponentTracks {
     /// Of rows of this number of words; at most `states` are kept of each.
     pub fn new(words: usize, states: usize) -> ComponentTracks {
-        ComponentTracks {
-            tracks: EntityMap::new(),
-            states: TrackRings::new(words, states),
-            next: 0,
-            shown: Tick::ZERO,
-            revised: 0,
-        }
+        ComponentTracks { tracks: EntityMap::new(), states: TrackRings::new(words, states), next: 0, revised: 0 }
     }
 
     /// Forgets all, and keeps the memory.
     pub fn clear(&mut self) {
         self.tracks.clear();
         self.states.clear();
-        (self.shown, self.revised) = (Tick::ZERO, 0);
+        self.revised = 0;
     }
 
     /// Others are shown in this state by now.
     pub fn note_shown(&mut self, shown: Tick) {
-        self.shown = shown;
+        self.states.note_shown(shown);
     }
 
     pub fn len(&self) -> usize {
@@ -162,20 +154,17 @@ impl ComponentTracks {
     }
 
     /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago. `moved_ticks` is asked with
-    /// the words of a row that has rested as far as is known, and moves now.
+    /// the words of a row that rested before, and is another now.
     pub fn put(
         &mut self,
         entity: Entity,
-        mut entry: TrackEntry,
+        entry: TrackEntry,
         words: &[u32],
-        moved_ticks: impl FnOnce(&[u32]) -> u32,
+        moved_ticks: impl Fn(&[u32]) -> u32,
     ) -> Option<News> {
-        let ComponentTracks { tracks, states, next, shown, revised } = self;
+        let ComponentTracks { tracks, states, next, revised } = self;
         let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
-        if entry.status == Status::There {
-            entry.moved_ticks = states.resting(track.ring).map_or(0, moved_ticks);
-        }
-        let news = states.put(&mut track.ring, entry, words, *shown)?;
+        let news = states.put(&mut track.ring, entry, words, moved_ticks)?;
         (track.revised, *revised) = (entry.known_in, entry.known_in);
         Some(news)
     }

@@ -97,6 +97,7 @@ impl Snapshots {
     /// Takes in the rows of others that a datagram of a state tells, the first of it or another. One of so long ago that what is gone since may be forgotten, or what it is
     /// told by, is as if it were lost: it is told again.
     fn note_shown(&mut self, tick: Tick, number: u16, is_first: bool) {
+        self.known.tracks_mut().begin_state(0);
         if self.known.is_too_old(tick) || !self.shown.keep(tick) {
             return;
         }

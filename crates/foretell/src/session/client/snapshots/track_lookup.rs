@@ -1,8 +1,11 @@
 //! What is known of a row in one state, and what follows from that and its neighbours at a point between.
 
 use super::track_rings::{Status, TrackEntry};
-use crate::session::curves::Sample;
-use crate::time::{Tick, TickTime};
+use crate::motion::Correction;
+use crate::motion::vector::{length, sub};
+use crate::session::curves::{Sample, velocity_of};
+use crate::time::{Tick, TickRate, TickTime};
+use crate::world::ComponentSchema;
 
 /// What was known in an update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,4 +169,24 @@ impl<'a> Neighbours<'a> {
         *samples = [first, Some((before, state.words)), after, second];
         Rest::No
     }
+}
+
+/// For how many ticks a row has moved that rested before: as long as it takes at its speed, which it mostly has at once, but no longer
+/// than the `longest` that can be. Without a velocity as long as that. What is further away than it can be hidden to be has jumped.
+pub(super) fn moved_ticks(
+    component: &ComponentSchema,
+    rate: TickRate,
+    [rested, now]: [&[u32]; 2],
+    longest: u32,
+) -> u32 {
+    let [from, to] = [rested, now].map(|words| component.pose(words).position);
+    let (way, speed) = (length(sub(to, from)), length(velocity_of(component, now)));
+    if way > Correction::default().snaps_from(speed) {
+        return 0;
+    }
+    let seconds = way / speed;
+    let ticks = (seconds * f64::from(rate.get())).ceil().min(f64::from(longest));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the longest")]
+    let ticks = ticks as u32;
+    ticks
 }

@@ -112,6 +112,8 @@ pub(super) struct TrackRings {
     /// How many words a state takes.
     stride: usize,
     classes: Vec<RingsOfLength>,
+    /// The last state that is shown: what was known before that is not needed any more.
+    shown: Tick,
 }
 
 /// The states of one ring, each with its number from the oldest, which is 0.
@@ -167,7 +169,13 @@ impl TrackRings {
         TrackRings {
             stride: HEADER + words,
             classes: lengths.take_while(|places| *places <= longest).map(new).collect(),
+            shown: Tick::ZERO,
         }
+    }
+
+    /// Rows are shown in this state by now.
+    pub fn note_shown(&mut self, shown: Tick) {
+        self.shown = shown;
     }
 
     /// Forgets all, and keeps the memory.
@@ -176,6 +184,7 @@ impl TrackRings {
             class.data.clear();
             class.free.clear();
         }
+        self.shown = Tick::ZERO;
     }
 
     /// An empty ring of the smallest length.
@@ -212,26 +221,31 @@ impl TrackRings {
         RingStates { data: &data[from..from + places * self.stride], stride: self.stride, start, last: *places - 1 }
     }
 
-    /// The words of a row that rests in the newest state of which anything is known.
-    #[inline]
-    pub fn resting(&self, ring: Ring) -> Option<&[u32]> {
-        let (newest, words) = self.state(ring, ring.len.checked_sub(1)?);
-        (newest.status == Status::Rests).then_some(words)
-    }
-
     /// The state with this number from the oldest, which is 0, and its words.
     #[inline]
     pub fn state(&self, ring: Ring, at: u32) -> (TrackEntry, &[u32]) {
         self.states(ring).state(at)
     }
 
-    /// Takes in a row as it is in a state, or that it is gone, where others are shown in the state `shown`; `None` where that is known,
-    /// or too long ago.
-    pub fn put(&mut self, ring: &mut Ring, entry: TrackEntry, words: &[u32], shown: Tick) -> Option<News> {
-        if let Some(newest) = ring.len.checked_sub(1).map(|at| self.state(*ring, at).0) {
+    /// Takes in a row as it is in a state, or that it is gone; `None` where that is known, or too long ago. `moved_ticks` is asked with
+    /// the words of a row that rested before, and is another now.
+    pub fn put(
+        &mut self,
+        ring: &mut Ring,
+        mut entry: TrackEntry,
+        words: &[u32],
+        moved_ticks: impl Fn(&[u32]) -> u32,
+    ) -> Option<News> {
+        let is_there = entry.is_there();
+        let moved = |(before, rested): (TrackEntry, &[u32])| {
+            let moves = is_there && before.status == Status::Rests && rested != words;
+            if moves { moved_ticks(rested) } else { 0 }
+        };
+        if let Some((newest, rested)) = ring.len.checked_sub(1).map(|at| self.state(*ring, at)) {
             // Mostly it just goes on.
             if newest.tick < entry.tick && entry.is_there() && entry.goes_on_from(newest) {
-                let place = self.make_room(ring, ring.len, shown)?;
+                entry.moved_ticks = moved((newest, rested));
+                let place = self.make_room(ring, ring.len)?;
                 self.set(*ring, place, entry, words);
                 return Some(News { turns: false, turns_later: None, is_newest: true });
             }
@@ -250,12 +264,13 @@ impl TrackRings {
         let is_gone_still = later.is_none() && [Some(entry), before, earlier].into_iter().all(is_gone);
         let is_given = |later: TrackEntry| later.status == Status::GivenAway && later.owner != entry.owner;
         let is_given_to = entry.is_there() && later.is_some_and(is_given);
+        entry.moved_ticks = at.checked_sub(1).map_or(0, |before| moved(self.state(*ring, before)));
         let place = if same.is_some() || is_gone_still {
             at.checked_sub(1)?
         } else if is_given_to {
             at
         } else {
-            self.make_room(ring, at, shown)?
+            self.make_room(ring, at)?
         };
         let TrackEntry { known_in, moved_ticks, .. } = same.filter(TrackEntry::is_there).unwrap_or(entry);
         self.set(*ring, place, TrackEntry { known_in, moved_ticks, ..entry }, words);
@@ -276,12 +291,12 @@ impl TrackRings {
         }
     }
 
-    /// Makes room for a state behind `at` others: where there is none, the oldest goes if the third was shown by the state `shown`, else
+    /// Makes room for a state behind `at` others: where there is none, the oldest goes if the third was shown, else
     /// the ring becomes a longer one, while there are longer ones. Returns how many are before it; `None` where it is the one to go.
-    fn make_room(&mut self, ring: &mut Ring, mut at: u32, shown: Tick) -> Option<u32> {
+    fn make_room(&mut self, ring: &mut Ring, mut at: u32) -> Option<u32> {
         let places = self.classes[ring.class as usize].places;
         if ring.len as usize == places {
-            let is_needed = self.state(*ring, 2).0.tick > shown;
+            let is_needed = self.state(*ring, 2).0.tick > self.shown;
             if is_needed && (ring.class as usize) + 1 < self.classes.len() {
                 self.lengthen(ring);
             } else {
@@ -329,10 +344,11 @@ mod tests {
     fn ring_of(rings: &mut TrackRings, ticks: u32, behind: u32) -> Ring {
         let mut ring = rings.take();
         for tick in 0..ticks {
-            let (shown, tick) = (Tick::new(tick.saturating_sub(behind)), Tick::new(tick));
+            rings.note_shown(Tick::new(tick.saturating_sub(behind)));
+            let tick = Tick::new(tick);
             let entry =
                 TrackEntry { tick, owner: PlayerId::new(0x3fff), status: Status::Rests, known_in: 7, moved_ticks: 0 };
-            let news = rings.put(&mut ring, entry, &[tick.get() * 2; 3], shown);
+            let news = rings.put(&mut ring, entry, &[tick.get() * 2; 3], |_| 9);
             assert!(news.is_some_and(|news| news.is_newest));
         }
         ring
@@ -350,7 +366,8 @@ mod tests {
                 let tick = ticks - ring.len + at;
                 let (entry, words) = rings.state(ring, at);
                 let (owner, status) = (PlayerId::new(0x3fff), Status::Rests);
-                let expected = TrackEntry { tick: Tick::new(tick), owner, status, known_in: 7, moved_ticks: 0 };
+                let moved_ticks = if tick > 0 { 9 } else { 0 };
+                let expected = TrackEntry { tick: Tick::new(tick), owner, status, known_in: 7, moved_ticks };
                 assert_eq!((entry, words), (expected, &[tick * 2; 3][..]));
             }
         }

@@ -3,13 +3,12 @@
 
 use super::component_tracks::{ComponentTracks, Revision};
 use super::shown_reader::Stop;
-use super::track_lookup::{KnownIn, Look, Neighbours, Rest, Since, TrackSample};
+use super::track_lookup::{KnownIn, Look, Neighbours, Rest, Since, TrackSample, moved_ticks};
 use super::track_rings::{Status, TrackEntry};
-use crate::motion::vector::{length, sub};
-use crate::session::curves::{Sample, velocity_of};
+use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, ComponentSchema, Entity, Owned, PlayerId, Row, RowKey, Schema};
+use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
 /// More rows are not shown.
@@ -73,7 +72,7 @@ impl Tracks {
         self.tables.iter_mut().for_each(ComponentTracks::clear);
         self.turns.clear();
         (self.newest, self.forgotten) = (Tick::ZERO, Tick::ZERO);
-        (self.len, self.gone_since) = (0, None);
+        (self.len, self.gone_since, self.gap) = (0, None, 0);
     }
 
     /// Not everything is remembered that was gone in states before this one.
@@ -133,7 +132,7 @@ impl Tracks {
         if newest.entry.tick != told || newest.entry.status != Status::There {
             return;
         }
-        let entry = TrackEntry { tick: at, status: Status::Rests, known_in: *update, ..newest.entry };
+        let entry = TrackEntry { tick: at, status: Status::Rests, known_in: *update, moved_ticks: 0, ..newest.entry };
         words.clear();
         words.extend_from_slice(newest.words);
         let words = core::mem::take(words);
@@ -299,7 +298,10 @@ impl Tracks {
         let Neighbours { before, next, .. } = found;
         let is_new = |state: &TrackSample<'_>| state.entry.known_in > since.known.update;
         // It was known to rest here, at least until what has come since.
-        if !is_new(&before) && next.is_none_or(|next| next.is_there()) && found.rest(look).is_some() {
+        let was_there = |known| Neighbours::among(self.states(component, nth, known), look.at);
+        let rested = || was_there(since.known).is_some_and(|was| was.rest(look).is_some());
+        let rests = next.is_none_or(|next| next.is_there()) && found.rest(look).is_some();
+        if !is_new(&before) && rests && rested() {
             return false;
         }
         // From a state to which it was known to go it goes on wherever it does.
@@ -364,17 +366,6 @@ impl Tracks {
         let states = self.tables[usize::from(component.0)].newest_first(nth);
         states.filter(move |state| known.has(state))
     }
-}
-
-/// For how many ticks a row has moved that rested before: as long as it takes at its speed, which it mostly has at once, but no longer
-/// than the `longest` that can be. Without a velocity as long as that.
-fn moved_ticks(component: &ComponentSchema, rate: TickRate, [rested, now]: [&[u32]; 2], longest: u32) -> u32 {
-    let [from, to] = [rested, now].map(|words| component.pose(words).position);
-    let seconds = length(sub(to, from)) / length(velocity_of(component, now));
-    let ticks = (seconds * f64::from(rate.get())).ceil().min(f64::from(longest));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the longest")]
-    let ticks = ticks as u32;
-    ticks
 }
 
 #[cfg(test)]

@@ -229,6 +229,22 @@ fn what_was_known_to_rest_is_bent_where_it_is_known_to_have_rested_elsewhere_and
 }
 
 #[test]
+fn what_had_left_its_rest_as_far_as_was_known_is_bent_where_it_rested_longer_by_what_comes_late() {
+    let mut tracks = tracks();
+    put(&mut tracks, 5, 0, 1, true);
+    tracks.begin_state(10);
+    put(&mut tracks, 20, 0, 9, false);
+    let seen = KnownIn { update: tracks.update(), newest: Tick::new(20) };
+    tracks.end_update(TickTime::default(), 1);
+    tracks.begin_state(1);
+    put(&mut tracks, 15, 0, 2, false);
+    let since = |at: f64| Since { known: seen, at: TickTime::ticks(at), by_neighbours: false };
+    let is_bent = |now: f64, shown: f64| tracks.is_bent(SHIP, 0, &look(&tracks, now, 20), &since(shown));
+    assert!(is_bent(13.0, 12.5), "it was shown on its way from 10 on, and rests until 14");
+    assert!(!is_bent(9.0, 8.5), "it rests there by both");
+}
+
+#[test]
 fn what_still_rested_where_it_was_shown_is_not_bent_by_how_it_goes_on_from_there() {
     // It rests from state 2 to 5, and goes to 6.
     let bent = |shown: f64, known: &[u32], new: u32| {
