@@ -158,7 +158,7 @@ pub struct PlayerOptions<W> {
 pub struct Simulation<W: World> {
     /// The server's machine.
     pub server: ServerHost<W>,
-    /// The players' machines, in the order of their coming.
+    /// The players' machines, in the order of their coming: each has its links by its place, so that none may be moved or removed.
     pub players: Vec<PlayerHost<W>>,
     rules: Rules,
     seeds: SplitMix64,

@@ -7,7 +7,7 @@ use foretell::{
     Client, Entity, Frame, Input, Instant, PlayerId, Role, Rules, SendRate, Server, ServerConfig, ServerFrame,
     Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::harness::{BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
 use std::collections::BTreeSet;
 
@@ -326,4 +326,14 @@ fn what_comes_to_rest_is_told_as_it_is_then_and_costs_nothing_more() {
         assert_eq!((view.pose().position, view.source), (truth.at, PoseSource::Interpolated), "{stops}");
         assert!(watch.told.iter().next_back() < Some(&Tick::new(stops + 40)), "{stops}: {:?}", watch.told.last());
     }
+}
+
+#[test]
+fn no_check_misses_a_prediction_of_what_no_client_predicts() {
+    Scenario::new(Rules::new(Yard::schema()), || Yard::flying(0..1000))
+        .players(2)
+        .bot(|view: &BotView<'_>, random| Keys { lay: random.chance(0.05), forward: view.tick.get() % 50 < 30 })
+        .faults(FaultMix::default())
+        .seeds(0..6)
+        .expect("no check complains");
 }

@@ -59,7 +59,7 @@ use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Fr
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{
-    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Schema, Seat, Tolerance, World, compare_row,
+    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Rows, Schema, Seat, Tolerance, World, compare_row,
 };
 
 /// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
@@ -271,6 +271,11 @@ pub(super) fn difference(
 ) -> Option<String> {
     let found = compare_row(schema, key.component, ours.words, theirs.words, tolerance)?;
     Some(describe(schema, key.entity, &found, ours.name, theirs.name))
+}
+
+/// Whether a client may predict an entity of these rows: not where anything of it is never predicted.
+pub(super) fn may_be_predicted(schema: &Schema, rows: &Rows, entity: Entity) -> bool {
+    !rows.of(entity).any(|row| schema.component(row.component).is_never_predicted())
 }
 
 /// In what a prediction was wrong, as a sentence; the entity alone where that is not known.

@@ -1,6 +1,6 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
-use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference};
+use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference, may_be_predicted};
 use alloc::string::String;
 use core::time::Duration;
 use foretell::session::Rules;
@@ -188,7 +188,8 @@ impl<W: World> Check<W> for Silence {
             return Ok(());
         };
         let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
-        let theirs = rows.iter().filter(|row| row.owner == player);
+        let schema = &seen.setting.rules.schema;
+        let theirs = rows.iter().filter(|row| row.owner == player && may_be_predicted(schema, rows, row.entity));
         // Of others it may be known already that they are gone in a later state.
         let ours = predicted.iter().filter(|row| row.owner == player && rows.words(row.key()).is_none());
         for key in theirs.chain(ours).map(|row| row.key()) {

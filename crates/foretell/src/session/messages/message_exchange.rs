@@ -26,7 +26,7 @@ const BEHIND_MAX: u16 = 1024;
 /// What was sent and has come of messages, since the session began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MessageStats {
-    /// Messages that were given to be sent.
+    /// Messages that were given to be sent, but for those in steps, which travel with the inputs.
     pub sent: u64,
     /// Messages that have come.
     pub received: u64,
