@@ -185,8 +185,8 @@ pub(super) fn moved_ticks(
         return 0;
     }
     let seconds = way / speed;
-    let ticks = (seconds * f64::from(rate.get())).ceil().min(f64::from(longest));
+    let ticks = (seconds * f64::from(rate.get())).min(f64::from(longest));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the longest")]
-    let ticks = ticks as u32;
-    ticks
+    let whole = ticks as u32;
+    whole + u32::from(f64::from(whole) < ticks)
 }
