@@ -113,7 +113,7 @@ impl Simulate for Camp {
 /// Players who press by their seeds, until tick 500.
 struct Play {
     seed: u32,
-    /// One press in so many ticks.
+    /// How many ticks there are for each press, on average.
     every: u32,
     refused: u32,
     confirmed: u32,
@@ -146,6 +146,12 @@ impl Driver<Camp> for Play {
         for nth in 0..ITEMS {
             let shown = views.iter().filter(|view| view.entity == item(nth).entity).count();
             assert_eq!(shown, 1, "player {player} sees item {nth} once in tick {}", client.tick().get());
+            let predicted = client.predicted(client.tick()).expect("it plays");
+            let is_whole = predicted.state::<Item>(item(nth).entity).is_some();
+            assert!(
+                is_whole || !predicted.has(item(nth).entity),
+                "player {player} predicts all of item {nth} or nothing"
+            );
         }
     }
 }
@@ -183,7 +189,7 @@ fn what_one_takes_and_throws_at_any_pace_is_there_once_in_every_frame_and_nothin
 }
 
 #[test]
-fn whoever_takes_and_throws_everybody_sees_each_item_once_and_in_the_end_where_it_is() {
+fn when_several_take_and_throw_everybody_sees_each_item_once_and_in_the_end_where_it_is() {
     for gives in [Gives::OnBothEnds, Gives::OnTheServer, Gives::AndBack] {
         for (every, seed) in [(3, 1), (10, 2), (40, 3), (40, 4)] {
             let (play, simulation) = run(3, gives, every, 0.03, seed);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 const SMALLEST: usize = 8;
 /// Before its words a state has as many for its tick; for how long it has moved, its owner and its status; and when it was known.
 const HEADER: usize = 3;
-/// What has moved for longer has moved for so many ticks.
+/// The longest that can be remembered, in ticks: what has moved for longer counts as this.
 const MOVED_TICKS_MAX: u32 = 0x3fff;
 
 /// What a state says of a row.

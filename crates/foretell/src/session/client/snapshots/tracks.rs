@@ -80,7 +80,7 @@ impl Tracks {
         self.forgotten
     }
 
-    /// The rows of a state are put next: so many ticks before it is the last one of which all has come.
+    /// The rows of a state are put next: `gap` ticks before it is the last one of which all has come.
     pub(super) fn begin_state(&mut self, gap: u32) {
         self.gap = gap;
     }

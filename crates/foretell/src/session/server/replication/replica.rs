@@ -15,7 +15,7 @@ use crate::session::send_allowance::{Budget, SendAllowance};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Instant, Tick};
-use crate::world::{Entity, Owned, PlayerId, RowKey, Seat, StepOutput, Visibility};
+use crate::world::{Entity, Owned, PlayerId, RemovedRow, RowKey, Seat, StepOutput, Visibility};
 
 /// What a step has brought about: what it has said, and the state that it has made.
 #[derive(Clone, Copy)]
@@ -59,21 +59,22 @@ impl Sight<'_> {
 
     /// Whether it sees anything of an entity, there or gone in the step.
     fn has(&self, entity: Entity) -> bool {
+        self.rows_of(entity).any(|row| self.sees(row.key, row.owner))
+    }
+
+    /// The rows of an entity, there or gone in the step.
+    fn rows_of(&self, entity: Entity) -> impl Iterator<Item = RemovedRow> {
         let rows = self.step.state.rows();
-        let mut there = rows.of(entity).map(|row| (row.key(), row.owner));
-        let mut gone = rows.removed().iter().filter(|row| row.key.entity == entity);
-        there.any(|(key, owner)| self.sees(key, owner)) || gone.any(|row| self.sees(row.key, row.owner))
+        let gone = rows.removed().iter().copied().filter(move |row| row.key.entity == entity);
+        rows.of(entity).map(|row| row.removed()).chain(gone)
     }
 
     /// Whether an entity of the player's was another's in the state that the client is `known` to have, or later: its step may have taken
     /// it for that.
     fn was_anothers(&self, entity: Entity, known: Option<Tick>) -> bool {
-        let StepReport { state, .. } = self.step;
-        let (rows, versions) = (state.rows(), state.versions());
-        let there = rows.of(entity).map(|row| row.key());
-        let gone = rows.removed().iter().map(|row| row.key).filter(|key| key.entity == entity);
+        let versions = self.step.state.versions();
         // This step is not in the versions yet.
-        let mut before = there.chain(gone).filter_map(|key| versions.get(key));
+        let mut before = self.rows_of(entity).filter_map(|row| versions.get(row.key));
         before.any(|before| before.owner != self.player) || versions.has_changed_hands(entity, known)
     }
 
