@@ -67,6 +67,16 @@ impl RowPrediction {
     pub(crate) fn is_of(self, player: PlayerId, owner: PlayerId) -> bool {
         !self.never && self.audience.includes(player, owner)
     }
+
+    /// Whether the owner's client may: it is told these rows exactly, all of one state.
+    pub(crate) fn is_of_owner(self) -> bool {
+        !self.never && self.audience != Audience::Others
+    }
+
+    /// Whether the owner is told these rows as others are: one by one.
+    pub(crate) fn is_shown_to_owner(self) -> bool {
+        self.never && self.audience != Audience::Others
+    }
 }
 
 #[cfg(test)]

@@ -368,16 +368,19 @@ impl Rows {
         if predicted.has_all() { self.len() as u64 } else { self.predicted(predicted).count() as u64 }
     }
 
-    /// Forgets the [predicted](Rows::predicted) rows, and that any was removed.
+    /// Forgets the [predicted](Rows::predicted) rows, and that any was removed; and what of predicted entities was told while they were
+    /// of a kind that nobody predicts.
     pub(crate) fn drop_predicted(&mut self, predicted: &PredictionSet) {
         let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
         let Rows { tables, removed, .. } = self;
         for table in &mut *tables {
             let prediction = table.prediction;
-            table.retain(|of| !is_predicted(of) || !prediction.is_of(player, of.owner), |_| {});
+            let is_over = |owner| prediction.never || prediction.is_of(player, owner);
+            table.retain(|of| !is_predicted(of) || !is_over(of.owner), |_| {});
         }
         let prediction = |row: &RemovedRow| tables[usize::from(row.key.component.0)].prediction;
-        removed.retain(|row| !predicted.contains(row.owned()) || !prediction(row).is_of(player, row.owner));
+        let is_over = |row: &RemovedRow| prediction(row).never || prediction(row).is_of(player, row.owner);
+        removed.retain(|row| !predicted.contains(row.owned()) || !is_over(row));
     }
 
     /// A hash of all rows (FNV-1a over entities, owners and words): equal rows have equal digests on every platform.

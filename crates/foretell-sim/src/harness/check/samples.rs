@@ -24,8 +24,8 @@ impl<W: World> Check<W> for Outcomes {
 }
 
 /// What a client has as the server's state of a tick is the server's state of that tick, in every bit that the player
-/// may see: its own entities, and all of them where it predicts others; where not everything is in view, what is.
-/// What it shows of others besides is as the server had it in the state in which it was [told](foretell::Client::told_in).
+/// may see: its own entities that it may predict, and all of them where it predicts others; where not everything is in view, what is.
+/// What it shows besides is as the server had it in the state in which it was [told](foretell::Client::told_in).
 #[derive(Clone, Debug, Default)]
 pub struct Digests {
     /// By machine: the newest snapshot that was looked at.
@@ -45,7 +45,9 @@ impl<W: World> Check<W> for Digests {
             return Ok(());
         }
         let Rules { schema, exact, .. } = &seen.setting.rules;
-        let is_told = |row: &Row<'_>| *exact || row.owner == player || rows.words(row.key()).is_some();
+        // What nobody predicts is told one by one, whosever it is.
+        let is_own = |row: &Row<'_>| row.owner == player && !schema.component(row.component).is_never_predicted();
+        let is_told = |row: &Row<'_>| *exact || is_own(row) || rows.words(row.key()).is_some();
         let of_tick = |key: RowKey| seen.client.told_in(key).filter(|told| *told != tick);
         let is_seen = |row: &Row<'_>| match schema.component(row.component).audience() {
             // Who else is in it, the game's rules say: what is told is compared.
@@ -55,7 +57,7 @@ impl<W: World> Check<W> for Digests {
         let mut sent = truth.iter().filter(is_seen).filter(is_told).filter(|row| of_tick(row.key()).is_none());
         let mut of_now = rows.iter().filter(|row| of_tick(row.key()).is_none());
         let is_same = |row: Row<'_>, truth: Option<Row<'_>>| {
-            truth.is_some_and(|truth| truth == row || row.owner != player && is_rounded(schema, row, truth))
+            truth.is_some_and(|truth| truth == row || !is_own(&row) && is_rounded(schema, row, truth))
         };
         let named = of_now.find(|row| !is_same(*row, sent.next())).map(|row| row.key());
         let key = named.or_else(|| sent.next().map(|row| row.key()));

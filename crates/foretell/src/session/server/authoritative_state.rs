@@ -2,7 +2,7 @@
 
 use super::hierarchy::Hierarchy;
 use super::rewind_history::{RewindHistory, RewindTerms};
-use super::row_versions::RowVersions;
+use super::row_versions::{RowVersion, RowVersions};
 use crate::session::exact_row_codec::{Ages, EVENT_TICKS_BACK};
 use crate::session::step_events::{StepEvent, StepEventKind};
 use crate::time::{Tick, TickRate};
@@ -91,19 +91,34 @@ impl AuthoritativeState {
         self.past.begin_step(tick, terms, here);
     }
 
-    /// The places of a player's own rows that it may see, ascending.
-    pub fn own_places(&self, player: PlayerId) -> impl Iterator<Item = usize> {
+    /// The places of those of a player's own rows that it is told exactly, ascending.
+    pub fn exact_own_places(&self, player: PlayerId) -> impl Iterator<Item = usize> {
         let of_owner = self.versions.of_owner(player);
-        of_owner.filter(move |place| self.is_for_owner(self.versions.versions()[*place].key))
+        of_owner.filter(move |place| self.is_exact_for_owner(self.versions.versions()[*place].key))
     }
 
-    /// Whether a row is there that is a player's own and that it may see.
-    pub fn is_own(&self, key: RowKey, player: PlayerId) -> bool {
-        self.versions.get(key).is_some_and(|there| there.owner == player) && self.is_for_owner(key)
+    /// Whether a row is there that is a player's own and that it is told exactly.
+    pub fn is_exact_own(&self, key: RowKey, player: PlayerId) -> bool {
+        self.versions.get(key).is_some_and(|there| there.owner == player) && self.is_exact_for_owner(key)
+    }
+
+    /// Whether its owner is told a row exactly: its client predicts it, or may.
+    pub fn is_exact_for_owner(&self, key: RowKey) -> bool {
+        self.schema.component(key.component).prediction().is_of_owner()
+    }
+
+    /// Whether a client may be told a row by itself: what is another's, and of its player's own what no client predicts.
+    pub fn may_show(&self, row: &RowVersion, player: PlayerId) -> bool {
+        row.owner != player || self.is_shown_to_owner(row.key)
+    }
+
+    /// Whether its owner is told a row as others are.
+    pub fn is_shown_to_owner(&self, key: RowKey) -> bool {
+        self.schema.component(key.component).prediction().is_shown_to_owner()
     }
 
     /// Whether a row's component is for its owner too.
-    pub fn is_for_owner(&self, key: RowKey) -> bool {
+    fn is_for_owner(&self, key: RowKey) -> bool {
         self.schema.component(key.component).audience() != Audience::Others
     }
 

@@ -211,9 +211,12 @@ impl PredictedEntities {
         let (own, wanted) = (self.wanted.player(), &mut self.wanted);
         let prediction = |component: ComponentId| schema.component(component).prediction();
         let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
-        let (rows, tracks) = (&known.snapshot.rows, known.snapshots.tracks());
+        let tracks = known.snapshots.tracks();
         for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
             let never = prediction(id).never;
+            // What is never predicted is told by itself.
+            let newest = known.snapshots.rows().filter(|_| never);
+            let rows = newest.unwrap_or(&known.snapshot.rows);
             for of in rows.component(id).map(|row| row.owned()) {
                 let any = || rows.of(of.entity).any(|row| prediction(row.component).is_of(own, row.owner));
                 if wanted.contains(of) && (never || !any()) {

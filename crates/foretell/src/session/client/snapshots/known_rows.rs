@@ -7,7 +7,8 @@ use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
-/// The rows of a state as far as they are known: those of others as they were told last, and the client's own.
+/// The rows of a state as far as they are known: those that are told by themselves as they were told last, and the client's own that
+/// it predicts.
 #[derive(Debug)]
 pub(super) struct KnownRows {
     schema: Schema,
@@ -127,14 +128,15 @@ impl KnownRows {
         for component in schema.ids() {
             // What everybody but its owner sees is gone of what is the client's own.
             let is_for_others = schema.component(component).audience() == Audience::Others;
-            let is_there = |entity| exact.words(RowKey { component, entity }).is_some();
+            let is_shown = schema.component(component).prediction().is_shown_to_owner();
+            let is_there = |entity| is_shown || exact.words(RowKey { component, entity }).is_some();
             if !is_for_others && rows.entities_of(player, component).all(is_there) {
                 continue;
             }
             rows.retain_of(component, |Owned { entity, owner }| {
                 let key = RowKey { component, entity };
                 let is_taken = || is_for_others && exact.owner(entity) == Some(player);
-                let is_over = if owner == player { exact.words(key).is_none() } else { is_taken() };
+                let is_over = if owner == player { !is_there(entity) } else { is_taken() };
                 !is_over || !tracks.end(tick, key, (owner == player).then_some(player))
             });
         }
@@ -192,7 +194,8 @@ impl KnownRows {
     pub(super) fn state_with(&self, tick: Tick, player: PlayerId, exact: &Rows) -> Rows {
         let mut state = self.rows.clone();
         let is_known = |key: RowKey| key.entity.tick() < tick && self.rows.words(self.first_of(key)).is_some();
-        state.retain(|key, of| of.owner != player && is_known(key));
+        let is_shown = |key: RowKey| self.schema.component(key.component).prediction().is_shown_to_owner();
+        state.retain(|key, of| (of.owner != player || is_shown(key)) && is_known(key));
         exact.iter().for_each(|row| state.set_words(row));
         state.settle();
         state

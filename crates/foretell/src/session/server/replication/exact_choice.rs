@@ -6,7 +6,7 @@ use super::interest_query::{InterestQuery, STAYS};
 use super::ranking_key::{RankingKey, single};
 use super::slot_set::SlotSet;
 use crate::session::exact_row_codec::ExactRowCodec;
-use crate::session::server::row_versions::RowVersions;
+use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
 use crate::world::RowKey;
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub(super) struct ExactTerms<'a> {
     /// What it is told against.
     pub base: Option<Tick>,
-    pub versions: &'a RowVersions,
+    pub state: &'a AuthoritativeState,
     pub grid: &'a EntityGrid,
     pub interest: &'a InterestQuery,
     pub codec: &'a ExactRowCodec,
@@ -64,7 +64,8 @@ impl ExactChoice {
     }
 
     fn take_nearest(&mut self, terms: ExactTerms<'_>, before: &ExactRowSet) {
-        let ExactTerms { versions, grid, interest, within_m, .. } = terms;
+        let ExactTerms { state, grid, interest, within_m, .. } = terms;
+        let versions = state.versions();
         let ExactChoice { nearest, rows, is_cut, bits_to_tell, .. } = self;
         let most = single(f64::from(within_m) * f64::from(within_m));
         nearest.clear();
@@ -81,8 +82,9 @@ impl ExactChoice {
             let first = rows.len();
             for slot in grid.rows_of(rank.number()) {
                 let place = versions.place(slot);
-                if slot < SLOTS_MAX && interest.rows().contains(slot) {
-                    let key = versions.versions()[place].key;
+                let key = versions.versions()[place].key;
+                let may_be = !state.schema().component(key.component).is_never_predicted();
+                if may_be && slot < SLOTS_MAX && interest.rows().contains(slot) {
                     rows.push(ExactRow { place, slot, key, since: before.since(key) });
                 }
             }
@@ -130,8 +132,9 @@ impl ExactChoice {
 
 impl ExactTerms<'_> {
     fn bits_to_tell(&self, row: &ExactRow) -> u64 {
-        let is_known =
-            row.since.is_some_and(|since| Some(since.max(self.versions.versions()[row.place].changed)) <= self.base);
+        let is_known = row
+            .since
+            .is_some_and(|since| Some(since.max(self.state.versions().versions()[row.place].changed)) <= self.base);
         if is_known { 0 } else { self.codec.bits_max(row.key.component) }
     }
 }
@@ -162,37 +165,85 @@ mod tests {
         at: [f32; 1],
     }
 
+    /// No client predicts it.
+    #[derive(State, Clone, Copy)]
+    #[state(predict = never)]
+    struct Rain {
+        #[state(position)]
+        at: [f32; 1],
+    }
+
+    const ME: PlayerId = PlayerId::new(1);
+
+    fn of(nth: u16, owner: PlayerId) -> Owned {
+        Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner }
+    }
+
+    fn state() -> AuthoritativeState {
+        AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>().with::<Rain>())
+    }
+
+    /// What is chosen for a client that is told exactly what is within 10 m, of one state after the other.
+    struct Chooser {
+        authority: AuthorityArbiter,
+        grid: EntityGrid,
+        interest: InterestQuery,
+        codec: ExactRowCodec,
+        choice: ExactChoice,
+        before: ExactRowSet,
+    }
+
+    impl Chooser {
+        fn new(state: &AuthoritativeState) -> Chooser {
+            Chooser {
+                authority: AuthorityArbiter::new(state.schema(), TickRate::default()),
+                grid: EntityGrid::default(),
+                interest: InterestQuery::default(),
+                codec: ExactRowCodec::new(state.schema()),
+                choice: ExactChoice::default(),
+                before: ExactRowSet::default(),
+            }
+        }
+
+        fn choose(&mut self, tick: Tick, state: &mut AuthoritativeState) -> Vec<RowKey> {
+            state.settle(tick);
+            let Chooser { authority, grid, interest, codec, choice, before } = self;
+            let view = &ToldEntities::of_nothing();
+            grid.update(state, tick, tick.back(1).unwrap_or_default(), 0..state.rows().len());
+            let settings = InterestSettings { interest: Interest::Everything, rules: None };
+            let viewer = Viewer { player: ME, seat: Seat::Player, state, authority, settings, view };
+            interest.look(viewer, grid);
+            let terms = ExactTerms { base: None, state, grid, interest, codec, within_m: 10, bits_max: 10_000 };
+            choice.choose(Some(terms), before);
+            before.note(tick, None, choice.rows(), choice.lost());
+            choice.rows().iter().map(|row| row.key).collect()
+        }
+    }
+
     #[test]
     fn what_is_told_exactly_stays_so_as_long_though_only_its_team_is_told_what_says_where_it_is() {
-        let mut state = AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>());
-        let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
-        let (mut grid, mut interest, view) =
-            (EntityGrid::default(), InterestQuery::default(), ToldEntities::of_nothing());
-        let (codec, mut choice, mut before) =
-            (ExactRowCodec::new(state.schema()), ExactChoice::default(), ExactRowSet::default());
-        let of = |nth, owner| Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner };
-        let (me, player) = (of(0, PlayerId::new(1)), PlayerId::new(1));
+        let mut state = state();
+        let mut chooser = Chooser::new(&state);
         let mut is_exact = Vec::new();
         for (tick, at) in (1..).map(Tick::new).zip([9.0, 11.0, 13.0, 11.0]) {
             let rows = state.rows_mut();
-            rows.set(me, &Rock { at: [0.0] });
+            rows.set(of(0, ME), &Rock { at: [0.0] });
             rows.set(of(1, PlayerId::SERVER), &Beacon { at: [at] });
             rows.set(of(1, PlayerId::SERVER), &Rock { at: [at] });
-            state.settle(tick);
-            let since = tick.back(1).unwrap_or_default();
-            grid.update(&state, tick, since, 0..state.rows().len());
-            let settings = InterestSettings { interest: Interest::Everything, rules: None };
-            interest.look(
-                Viewer { player, seat: Seat::Player, state: &state, authority: &authority, settings, view: &view },
-                &mut grid,
-            );
-            let (versions, interest, codec) = (state.versions(), &interest, &codec);
-            let terms =
-                ExactTerms { base: None, versions, grid: &grid, interest, codec, within_m: 10, bits_max: 10_000 };
-            choice.choose(Some(terms), &before);
-            before.note(tick, None, choice.rows(), choice.lost());
-            is_exact.push(!choice.is_empty());
+            is_exact.push(!chooser.choose(tick, &mut state).is_empty());
         }
         assert_eq!(is_exact, [true, true, false, false], "it is told so within 10 m, and stays so within 12.5 m");
+    }
+
+    #[test]
+    fn what_no_client_predicts_is_not_told_exactly_however_near_it_is() {
+        let mut state = state();
+        let rows = state.rows_mut();
+        rows.set(of(0, ME), &Rock { at: [0.0] });
+        rows.set(of(1, PlayerId::SERVER), &Rock { at: [2.0] });
+        rows.set(of(2, PlayerId::SERVER), &Rain { at: [1.0] });
+        rows.set(of(3, ME), &Rain { at: [1.0] });
+        let chosen = Chooser::new(&state).choose(Tick::new(1), &mut state);
+        assert_eq!(chosen.iter().map(|key| key.entity).collect::<Vec<_>>(), [of(1, PlayerId::SERVER).entity]);
     }
 }

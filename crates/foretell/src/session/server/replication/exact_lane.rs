@@ -63,10 +63,10 @@ impl ExactLane {
         self.baseline = base.filter(|base| {
             let (removed, left) = (state.versions().removed_since(*base), had.left_since(*base));
             let (Some(removed), Some(left)) = (removed, left) else { return false };
-            let is_own = |row: &RemovedRow| row.owner == player && state.is_for_owner(row.key);
+            let is_own = |row: &RemovedRow| row.owner == player && state.is_exact_for_owner(row.key);
             let gone = removed.map(|removed| removed.row).filter(is_own).map(|row| row.key).chain(left);
-            self.note_gone(state, gone.filter(|key| !state.is_own(*key, player) && had.since(*key).is_none()));
-            let own = state.own_places(player).map(|place| Candidate { place, is_known: true });
+            self.note_gone(state, gone.filter(|key| !state.is_exact_own(*key, player) && had.since(*key).is_none()));
+            let own = state.exact_own_places(player).map(|place| Candidate { place, is_known: true });
             let is_known = |since: Option<Tick>| since.is_some_and(|since| since <= *base);
             let others = chosen.rows().iter().map(|row| Candidate { place: row.place, is_known: is_known(row.since) });
             let left_out = self.note_changed(*base, state, own.chain(others));
@@ -74,7 +74,7 @@ impl ExactLane {
         });
         if self.baseline.is_none() {
             self.choose_none();
-            self.told.extend(state.own_places(player));
+            self.told.extend(state.exact_own_places(player));
             self.told.extend(chosen.rows().iter().map(|row| row.place));
         }
         if !chosen.is_empty() {

@@ -50,7 +50,7 @@ impl HostView {
         if at.settings.are_limited() {
             self.look_around(player, at);
             let seen = self.interest.rows().iter().map(|slot| at.state.versions().place(slot));
-            self.places.extend(at.state.own_places(player).chain(seen));
+            self.places.extend(at.state.exact_own_places(player).chain(seen));
             self.places.sort_unstable();
         } else {
             self.places.extend(rows.places_seen_by(schema, player));

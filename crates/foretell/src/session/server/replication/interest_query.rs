@@ -58,7 +58,7 @@ pub(super) struct InterestQuery {
     /// What is nearest of what moves, and of what does not, by their anchors; and how far they were lately, in metres.
     nearest: [Vec<RankingKey>; 2],
     nearest_m: f64,
-    /// The numbers of the rows of others that are in view,
+    /// The numbers of the rows that are in view, and not told exactly as the viewer's own,
     rows: SlotSet,
     /// and how much each of them matters by how near it is and by its weight; of other numbers anything. Whole blocks.
     importance: Vec<f32>,
@@ -257,9 +257,16 @@ impl InterestQuery {
             seen += 1;
         }
         reached.truncate(seen);
+        // What no client predicts of the viewer's own is told as what is another's, and matters most.
+        let versions = viewer.state.versions();
+        let own = versions.of_owner(viewer.player).map(|place| &versions.versions()[place]);
+        for shown in own.filter(|own| viewer.state.is_shown_to_owner(own.key)) {
+            rows.insert(shown.slot);
+            of_rows[shown.slot as usize] = importance(0.0);
+        }
     }
 
-    /// The numbers of the rows of others that are in view.
+    /// The numbers of the rows that are in view, and not told exactly as the viewer's own.
     pub(super) fn rows(&self) -> &SlotSet {
         &self.rows
     }

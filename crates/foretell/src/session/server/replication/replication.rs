@@ -148,13 +148,13 @@ impl Replication {
     fn choose_exact(&mut self, to: &Receiver<'_>, snapshot: &SnapshotSource<'_>, base: Option<Tick>) {
         let Replication { codec, grid, interest, exact, .. } = self;
         let Replica { view, allowance, exact: before, .. } = &*to.replica;
-        let versions = snapshot.state.versions();
+        let state = snapshot.state;
         let within_m = to.replica.exact_within_m().filter(|_| view.is_some());
         let terms = within_m.map(|within_m| {
-            let own = snapshot.state.own_places(to.player).map(|place| versions.versions()[place].key.component);
+            let own = state.exact_own_places(to.player).map(|place| state.versions().versions()[place].key.component);
             let own: u64 = own.map(|component| codec.bits_max(component)).sum();
             let bits_max = EXACT_BITS_MAX.saturating_sub(own).min(allowance.bits_of_others());
-            ExactTerms { base, versions, grid, interest, codec, within_m, bits_max }
+            ExactTerms { base, state, grid, interest, codec, within_m, bits_max }
         });
         exact.choose(terms, before);
     }

@@ -13,7 +13,7 @@ use super::waiting_rows::WaitingRows;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
-use crate::world::RowKey;
+use crate::world::{RemovedRow, RowKey};
 
 /// Why a row is not shown by itself any more: it is not there, not in view, the client's own, or told exactly.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ enum End {
 impl End {
     /// Of a row that is not there any more, or not under its number, or the player's own.
     fn of_removed(key: RowKey, of: &ShownContext<'_>) -> End {
-        match of.state.is_own(key, of.player) {
+        match of.state.is_exact_own(key, of.player) {
             true => End::Own,
             false if of.hides(key.entity) => End::Hidden,
             false => End::Gone,
@@ -148,7 +148,7 @@ impl RowsToTell {
         let RowVersion { key, owner, slot, changed, .. } = *version;
         // What is in view is for them, also where that is up to the game's rules.
         let is_for_them = || of.limits.is_some() || of.includes(key, owner);
-        if owner == of.player || slot >= SLOTS_MAX || of.is_exact(slot) || !is_for_them() {
+        if !of.may_show(version) || slot >= SLOTS_MAX || of.is_exact(slot) || !is_for_them() {
             return;
         }
         let RowsToTell { rows, gone, waiting, stopped, paced, .. } = self;
@@ -191,7 +191,7 @@ impl RowsToTell {
                     self.note_given(there, of);
                     self.rows.note_may_be_there(there.slot);
                 }
-                Some(there) if there.owner == of.player && of.state.is_for_owner(*key) => self.gone.take(*key),
+                Some(_) if of.state.is_exact_own(*key, of.player) => self.gone.take(*key),
                 // A client that has missed that it was told exactly may have it from before.
                 _ => {
                     self.gone.tell_once(GoneKey { key: *key, is_hidden: of.hides(key.entity) });
@@ -209,16 +209,17 @@ impl RowsToTell {
         for removed in removed {
             let (key, slot) = (removed.row.key, removed.slot);
             // It may be there again under another number.
-            let has_ended = versions.get(key).is_none_or(|there| there.slot != slot || there.owner == of.player);
+            let has_ended = versions.get(key).is_none_or(|there| there.slot != slot || !of.may_show(there));
             if has_ended && self.rows.has_row(slot, key) {
                 self.end(slot, End::of_removed(key, of));
             }
         }
+        let was_shown = |row: &RemovedRow| row.owner != of.player || of.state.is_shown_to_owner(row.key);
         for removed in versions.removed_since(noted).into_iter().flatten() {
             let key = removed.row.key;
-            let there = versions.get(key).filter(|there| there.owner != of.player);
+            let there = versions.get(key).filter(|there| of.may_show(there));
             match there {
-                Some(there) if removed.row.owner == of.player => self.note_given(there, of),
+                Some(there) if !was_shown(&removed.row) => self.note_given(there, of),
                 Some(there) if self.rows.has_row(there.slot, key) => self.note_row(versions.place(there.slot), of),
                 None if versions.get(key).is_none() => {
                     self.gone.end_taken(|taken| taken == key, |taken| of.hides(taken.entity));
@@ -234,7 +235,7 @@ impl RowsToTell {
     fn note_follower(&mut self, key: RowKey, of: &ShownContext<'_>) {
         let (schema, versions) = (of.state.schema(), of.state.versions());
         let variants = schema.other_variants(key).filter_map(|other| versions.get(other));
-        for there in variants.filter(|there| there.owner != of.player) {
+        for there in variants.filter(|there| of.may_show(there)) {
             self.note_given(there, of);
             if self.rows.has_row(there.slot, there.key) {
                 self.gone.hold(there.key.entity, Follower { key: there.key, slot: there.slot }, |gone| {
@@ -265,13 +266,11 @@ impl RowsToTell {
             next = slot + 1;
             let Some(RowName { key, .. }) = self.rows.name(slot) else { continue };
             match versions.get(key) {
-                Some(there) if there.slot == slot && there.owner != of.player => {
-                    self.note_row(versions.place(slot), of)
-                }
+                Some(there) if there.slot == slot && of.may_show(there) => self.note_row(versions.place(slot), of),
                 _ => self.end(slot, End::of_removed(key, of)),
             }
         }
-        let is_over = |taken| versions.get(taken).is_none_or(|there| there.owner != of.player);
+        let is_over = |taken| versions.get(taken).is_none_or(|there| of.may_show(there));
         self.gone.end_taken(is_over, |taken| of.hides(taken.entity));
     }
 

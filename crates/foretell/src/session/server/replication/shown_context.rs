@@ -7,6 +7,7 @@ use super::recent_changes::RecentChanges;
 use super::told_entities::ToldEntities;
 use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
+use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
 use crate::world::{Entity, PlayerId, Row, RowKey};
 
@@ -36,6 +37,11 @@ impl<'a> ShownContext<'a> {
     /// Whether the player gets a row that belongs to `owner`, whatever the game's rules say.
     pub fn includes(&self, key: RowKey, owner: PlayerId) -> bool {
         self.state.schema().component(key.component).audience().includes(self.player, owner)
+    }
+
+    /// Whether a row may be told to the client by itself.
+    pub fn may_show(&self, row: &RowVersion) -> bool {
+        self.state.may_show(row, self.player)
     }
 
     /// Whether an entity is there still, for others, and none of its rows is in view.

@@ -1,4 +1,5 @@
-//! What one client shows of others, row by row: what of each it was told last, and what it is to be told next.
+//! What one client shows of others, and of its own where no client predicts it, row by row: what of each it was told last, and what it
+//! is to be told next.
 //!
 //! Each row is told by itself, as it is in the state that is sent, and counts as soon as its datagram comes. A row is told
 //! when it has changed, and again when a datagram that told it is lost. That it has come to rest is told of all together that were

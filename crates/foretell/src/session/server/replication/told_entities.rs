@@ -48,11 +48,11 @@ impl ToldEntities {
 
     /// Of a client that has seen everything up to the state `told`.
     pub(super) fn of_all(state: &AuthoritativeState, player: PlayerId, told: Tick) -> ToldEntities {
-        let is_shown = |key: RowKey, owner: PlayerId| {
-            owner != player && state.schema().component(key.component).audience().includes(player, owner)
-        };
         let versions = state.versions();
-        let seen = versions.versions().iter().filter(|of| of.created <= told && is_shown(of.key, of.owner));
+        let is_for_them =
+            |of: &RowVersion| state.schema().component(of.key.component).audience().includes(player, of.owner);
+        let seen = versions.versions().iter().filter(|of| of.created <= told && state.may_show(of, player));
+        let seen = seen.filter(|of| is_for_them(of));
         let mut view = ToldEntities { told: Some(told), followed: versions.removals(), ..ToldEntities::of_nothing() };
         seen.for_each(|of| view.rows.insert(of.slot));
         view

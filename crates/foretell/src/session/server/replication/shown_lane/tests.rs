@@ -307,8 +307,8 @@ impl Scene {
         grid.update(state, tick, self.changes.since, changed);
         let settings = InterestSettings { interest: Interest::Everything, rules: None };
         interest.look(Viewer { player: ME, seat: Seat::Player, state, authority, settings, view }, grid);
-        let (versions, bits_max) = (state.versions(), exact_max * codec.bits_max(SHIP));
-        let terms = ExactTerms { base: None, versions, grid, interest, codec, within_m: 0, bits_max };
+        let bits_max = exact_max * codec.bits_max(SHIP);
+        let terms = ExactTerms { base: None, state, grid, interest, codec, within_m: 0, bits_max };
         self.chosen.choose(Some(terms), &self.exact);
         self.exact.note(tick, None, self.chosen.rows(), self.chosen.lost());
     }
