@@ -12,7 +12,7 @@ struct Folder {
 }
 
 const FOLDERS: [Folder; 14] = [
-    Folder { path: "session/curves", layers: &[&["curve", "row_motion"], &["cubic_weights"], &["row_samples"]] },
+    Folder { path: "session/curves", layers: &[&["curve", "row_motion"], &["cubic_weights"], &["row_interpolator"]] },
     Folder {
         path: "session/client",
         layers: &[
@@ -30,10 +30,10 @@ const FOLDERS: [Folder; 14] = [
             &["authority", "client_messages", "recordable_calls", "update_log"],
             &["input_datagram", "prediction", "presentation"],
             &["authority_handoff"],
-            &["client_pipeline"],
+            &["local_world"],
             &["client_session"],
             &["connection_state"],
-            &["endpoint"],
+            &["client_endpoint"],
         ],
     },
     Folder {
@@ -86,7 +86,7 @@ const FOLDERS: [Folder; 14] = [
             &["presentation"],
         ],
     },
-    Folder { path: "session/client/authority", layers: &[&["captures"], &["authority_grant"], &["held_entities"]] },
+    Folder { path: "session/client/authority", layers: &[&["captures"], &["authority_grant"], &["authority_grants"]] },
     Folder {
         path: "session/server",
         layers: &[
@@ -110,7 +110,7 @@ const FOLDERS: [Folder; 14] = [
             &["message_router", "hit_receipts", "input_relay", "roster_dispatch", "simulation"],
             &["state_sender"],
             &["pipeline"],
-            &["endpoint"],
+            &["server_endpoint"],
         ],
     },
     Folder {
@@ -138,7 +138,10 @@ const FOLDERS: [Folder; 14] = [
         path: "session/server/inputs",
         layers: &[&["input_arrivals", "input_buffer", "input_datagram_reader", "incoming_step_messages"]],
     },
-    Folder { path: "session/host", layers: &[&["seen_states"], &["local_player"], &["endpoint"], &["any_session"]] },
+    Folder {
+        path: "session/host",
+        layers: &[&["seen_states"], &["local_player"], &["host_endpoint"], &["any_session"]],
+    },
     Folder {
         path: "session/server/replication",
         layers: &[
@@ -152,9 +155,9 @@ const FOLDERS: [Folder; 14] = [
                 "ranking_key",
                 "interest_settings",
             ],
-            &["client_rows", "told_entities", "recent_changes", "sent_datagrams", "slot_positions"],
-            &["shared_row_bits"],
-            &["encoded_rows"],
+            &["acked_rows", "told_entities", "recent_changes", "sent_datagrams", "slot_positions"],
+            &["chunk_bits_cache"],
+            &["row_encoding_cache"],
             &["chosen_records", "interest_query"],
             &["exact_row_set", "host_view"],
             &["exact_choice"],
@@ -164,8 +167,8 @@ const FOLDERS: [Folder; 14] = [
             &["shown_datagram", "priority"],
             &["gone_rows", "rate_limited_rows"],
             &["shown_row_writer"],
-            &["waiting_rows"],
-            &["rows_to_tell"],
+            &["dirty_rows"],
+            &["dirty_tracker"],
             &["shown_lane"],
             &["replica"],
             &["replication"],

@@ -4,8 +4,8 @@
 //! at a fixed interval, and some where the next re-simulation may well begin. The world takes the newest of those that are not too
 //! new as its own when that does begin, and copies others for the one after it.
 
-use super::checkpoint_placement::CheckpointPlacement;
 use super::checkpoint_slots::{CheckpointSlots, SavedSlot};
+use super::rollback_forecast::RollbackForecast;
 use crate::time::Tick;
 
 /// What the world goes back for: whether the saved state that it goes back to is needed again.
@@ -31,7 +31,7 @@ pub(super) struct GoBack {
 /// Of which ticks of a timeline states are saved, and the rules for that.
 pub(super) struct CheckpointSchedule {
     ring: CheckpointSlots,
-    predictor: CheckpointPlacement,
+    predictor: RollbackForecast,
     /// The last state that was switched in, or begun with: what is saved of the time before is of other entities.
     switched: Tick,
     /// How many ticks lie at most between two saved states where few are worth saving.
@@ -43,12 +43,7 @@ impl CheckpointSchedule {
     pub(super) fn new(every: u32, horizon: u32) -> CheckpointSchedule {
         let ring = CheckpointSlots::new(every.min(horizon), horizon);
         let bound = if ring.has_all() { 0 } else { horizon / 4 };
-        CheckpointSchedule {
-            ring,
-            predictor: CheckpointPlacement::new(every, horizon / 4),
-            switched: Tick::ZERO,
-            bound,
-        }
+        CheckpointSchedule { ring, predictor: RollbackForecast::new(every, horizon / 4), switched: Tick::ZERO, bound }
     }
 
     /// Simulation begins with the state of `tick`, after no other.

@@ -1,7 +1,7 @@
 //! Of which ticks states are saved: a fixed interval apart, some where the next re-simulation may well begin, and two on the side.
 //! The states themselves, whatever they are made of, lie elsewhere, each in a slot with a number.
 
-use super::checkpoint_placement::AHEAD;
+use super::rollback_forecast::AHEAD;
 use crate::time::Tick;
 use alloc::vec;
 use alloc::vec::Vec;

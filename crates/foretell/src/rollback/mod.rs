@@ -3,7 +3,6 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
-mod checkpoint_placement;
 mod checkpoint_schedule;
 mod checkpoint_slots;
 mod checkpoints;
@@ -13,6 +12,7 @@ mod optimistic_changes;
 mod others_as_seen;
 mod remote_inputs;
 mod resimulation_progress;
+mod rollback_forecast;
 mod state_history;
 mod step_messages;
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! earliest setting of a clock at which a thing would have been in time, in microseconds on an axis whose origin means
 //! nothing; so a loss (it comes with the next datagram), jitter and a slow frame are one measurement.
 
-use super::histogram::{BIN_MICROS, Histogram};
+use super::lateness_histogram::{BIN_MICROS, LatenessHistogram};
 use crate::time::Instant;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -36,8 +36,8 @@ const TRUSTED_AFTER: u32 = 64;
 /// How late things come on one way. Lives as long as the session.
 #[derive(Clone, Debug)]
 pub(crate) struct JitterEstimator {
-    fast: Histogram,
-    slow: Histogram,
+    fast: LatenessHistogram,
+    slow: LatenessHistogram,
     /// The newest values of arrivals and when they came, newest first.
     recent: Vec<(Instant, i64)>,
     /// The largest value of each of the last seconds, by number of the second.
@@ -50,8 +50,8 @@ pub(crate) struct JitterEstimator {
 impl JitterEstimator {
     pub(crate) fn new() -> JitterEstimator {
         JitterEstimator {
-            fast: Histogram::new(FAST_HALF_LIFE_S),
-            slow: Histogram::new(SLOW_HALF_LIFE_S),
+            fast: LatenessHistogram::new(FAST_HALF_LIFE_S),
+            slow: LatenessHistogram::new(SLOW_HALF_LIFE_S),
             recent: Vec::with_capacity(ARRIVALS_KEPT + 1),
             peaks: [(0, i64::MIN); PEAKS_KEPT],
             second: 0,

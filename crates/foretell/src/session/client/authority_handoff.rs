@@ -1,6 +1,6 @@
 //! From one who moves an entity to another: what is shown of it goes over without a jump.
 
-use super::authority::HeldEntities;
+use super::authority::AuthorityGrants;
 use super::client_settings::Moment;
 use super::presentation::Presentation;
 use super::presentation::{HeldShown, Sources};
@@ -17,7 +17,7 @@ pub(super) struct AuthorityHandoff<'a, W: World> {
     pub moment: Moment<'a>,
     pub timeline: &'a Timeline<W>,
     pub snapshots: &'a Snapshots,
-    pub authority: &'a mut HeldEntities,
+    pub authority: &'a mut AuthorityGrants,
     pub presentation: &'a mut Presentation,
 }
 

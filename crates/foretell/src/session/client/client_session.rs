@@ -1,11 +1,11 @@
 //! A session from its start to its end, on the client: what comes from the server, and what an update makes of it.
 
 use super::client_messages::ClientMessages;
-use super::client_pipeline::ClientPipeline;
 use super::client_settings::{ClientSettings, Game, Moment};
 use super::input_datagram::InputDatagram;
 use super::link::DatagramTiming;
 use super::link::{CATCH_UP, Link, ReceivedHeader};
+use super::local_world::LocalWorld;
 use super::prediction::Restart;
 use super::snapshots::InputRelayReader;
 use super::snapshots::{SnapshotPart, Snapshots, Stored};
@@ -31,7 +31,7 @@ const BEGUN_AGAIN_TICKS: u32 = 1024;
 /// Lives from the start of a session to its end.
 pub(super) struct ClientSession<W: World> {
     pub link: Link,
-    pub local: ClientPipeline<W>,
+    pub local: LocalWorld<W>,
     pub messages: ClientMessages,
     /// Since when it waits for a snapshot to start again from, if it does.
     resyncing: Option<Instant>,
@@ -54,7 +54,7 @@ impl<W: World> ClientSession<W> {
     ) -> ClientSession<W> {
         let link = Link::new(datagrams, moment.settings.rules.tick_rate, moment.at, moment.now);
         let messages = ClientMessages::new(&moment.settings.rules.messages, moment.at.tick());
-        ClientSession { link, local: ClientPipeline::new(moment, player, snapshots), messages, resyncing: None }
+        ClientSession { link, local: LocalWorld::new(moment, player, snapshots), messages, resyncing: None }
     }
 
     /// Begins at the newest snapshot, and simulates up to where the clock stands. What there was of an earlier session ends.
@@ -94,7 +94,7 @@ impl<W: World> ClientSession<W> {
             log.stats.network.refused += 1;
             return Ok(());
         };
-        let ClientPipeline { snapshots, prediction, .. } = &mut self.local;
+        let LocalWorld { snapshots, prediction, .. } = &mut self.local;
         let part = SnapshotPart { tick, came: now, header, lists };
         match snapshots.store(part, prediction.timeline.predicted())? {
             Stored::Known => return Ok(()),
@@ -103,7 +103,7 @@ impl<W: World> ClientSession<W> {
             Stored::Complete => self.note_completed(now, tick, settings, log),
         }
         self.note_header(ReceivedHeader { now, tick, header }, settings, log);
-        let ClientPipeline { snapshots, prediction, presentation, .. } = &mut self.local;
+        let LocalWorld { snapshots, prediction, presentation, .. } = &mut self.local;
         let (at, interval) = (self.link.pacing.at_instant(now).tick(), presentation.remote.playout.interval_ticks());
         let fresh_until = prediction.fresh_until(at, interval, settings);
         prediction.note_relayed(relayed.told(tick), snapshots, settings, fresh_until);
@@ -126,7 +126,7 @@ impl<W: World> ClientSession<W> {
     }
 
     fn note_completed(&mut self, now: Instant, tick: Tick, settings: &ClientSettings, log: &mut UpdateLog) {
-        let ClientSession { link, local: ClientPipeline { snapshots, prediction, presentation, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         let snapshot = snapshots.completed(tick).expect("it has just been stored");
         log.stats.prediction.effect_ticks_untold += u64::from(prediction.note_snapshot(snapshot));
         let (limits, playout) = (settings.config.playout_limits(), &mut presentation.remote.playout);
@@ -140,7 +140,7 @@ impl<W: World> ClientSession<W> {
     /// What a snapshot's header tells besides the state; told again with every snapshot, so old news are harmless.
     fn note_header(&mut self, received: ReceivedHeader<'_>, settings: &ClientSettings, log: &mut UpdateLog) {
         let ReceivedHeader { now, tick, header } = received;
-        let ClientSession { link, local: ClientPipeline { snapshots, prediction, authority, .. }, messages, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, authority, .. }, messages, .. } = self;
         if let Some((sequence, _)) = header.timing.heard {
             authority.note_heard(sequence);
             link.step_messages.note_heard(sequence);
@@ -213,7 +213,7 @@ impl<W: World> ClientSession<W> {
 
     /// Moves all clocks to now. Whether its own had fallen behind and was set.
     fn advance_clocks(&mut self, now: Instant, settings: &ClientSettings) -> bool {
-        let ClientSession { link, local: ClientPipeline { snapshots, prediction, presentation, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { snapshots, prediction, presentation, .. }, .. } = self;
         link.advance(now, settings.config.input_delay);
         presentation.remote.playout.advance(now, &link.clock_drift, link.datagrams.round_trips.shortest() / 2);
         let catches_up = link.catch_up(now, snapshots.newest());
@@ -298,7 +298,7 @@ impl<W: World> ClientSession<W> {
     /// Sends the inputs since the last datagram and those that the redundancy repeats, when it is time.
     fn send(&mut self, now: Instant, settings: &ClientSettings, outbox: &mut Outbox, log: &mut UpdateLog) {
         let ClientSession { link: Link { datagrams, inputs, pacing, step_messages, .. }, local, .. } = self;
-        let ClientPipeline { snapshots, prediction, authority, .. } = local;
+        let LocalWorld { snapshots, prediction, authority, .. } = local;
         let timeline = &prediction.timeline;
         // After a start from a full state there is no input yet for the tick before the present. Who looks on has none to send, and
         // says what has come as often.
@@ -340,7 +340,7 @@ impl<W: World> ClientSession<W> {
         if settings.spectates() {
             return Err(SendError::NotPlaying);
         }
-        let ClientSession { link, local: ClientPipeline { player, prediction, .. }, .. } = self;
+        let ClientSession { link, local: LocalWorld { player, prediction, .. }, .. } = self;
         let timeline = &mut prediction.timeline;
         let tick = link.inputs.newest().map_or(timeline.present(), |newest| newest.next().max(timeline.present()));
         let content = known.decode(bytes).ok_or(SendError::Senseless)?;
@@ -358,7 +358,7 @@ impl<W: World> ClientSession<W> {
     /// How it fares.
     pub(super) fn state(&self, now: Instant) -> ClientState {
         let silent = now.since(self.link.datagrams.last_snapshot());
-        let ClientPipeline { prediction, presentation, .. } = &self.local;
+        let LocalWorld { prediction, presentation, .. } = &self.local;
         let interval = u64::from(presentation.remote.playout.interval_ticks());
         let starved = 250_000 + 3 * interval * 1_000_000 / u64::from(self.link.pacing.rate().get());
         let is_resyncing = self.resyncing.is_some() || prediction.is_always_beyond_horizon();

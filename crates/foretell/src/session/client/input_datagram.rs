@@ -1,6 +1,6 @@
 //! Datagrams of inputs: which ones they carry, and how they are coded.
 
-use super::authority::{Carried, HeldEntities};
+use super::authority::{AuthorityGrants, Carried};
 use super::client_settings::ClientSettings;
 use super::link::OutgoingStepMessages;
 use crate::rollback::{INPUTS_KEPT, Timeline};
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// What one is written from.
 pub(super) struct InputDatagram<'a, W: World> {
     pub timeline: &'a Timeline<W>,
-    pub authority: &'a HeldEntities,
+    pub authority: &'a AuthorityGrants,
     pub step_messages: &'a OutgoingStepMessages,
     pub settings: &'a ClientSettings,
     /// Whose count is how many inputs it is to carry, none if it is 0; fewer, where there are no more, or no room.

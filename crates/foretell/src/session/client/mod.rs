@@ -2,14 +2,13 @@
 
 mod authority;
 mod authority_handoff;
+mod client_endpoint;
 mod client_messages;
-mod client_pipeline;
 mod client_session;
 mod client_settings;
 mod config;
 mod connection_state;
 mod correction_causes;
-mod endpoint;
 mod entity_curves;
 mod frame_sampler;
 mod handshake;
@@ -17,6 +16,7 @@ mod initial_capacity;
 mod input_datagram;
 mod join_request;
 mod link;
+mod local_world;
 mod prediction;
 mod presentation;
 mod recordable_calls;
@@ -27,10 +27,10 @@ mod update_log;
 mod update_report;
 
 pub use crate::session::curves::{Curve, PoseSource};
+pub use client_endpoint::{Client, ClientTap};
 pub use client_settings::EntityMode;
 pub use config::{ClientConfig, INPUT_DELAY_MAX, InputDelay, Predict, Redundancy, Show};
 pub use correction_causes::Causes;
-pub use endpoint::{Client, ClientTap};
 pub use frame_sampler::FrameSampler;
 pub use join_request::{JoinDataTooLong, JoinRequest};
 pub(in crate::session) use presentation::{Lifecycles, StatePair};

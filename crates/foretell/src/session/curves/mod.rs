@@ -3,10 +3,10 @@
 
 mod cubic_weights;
 mod curve;
+mod row_interpolator;
 mod row_motion;
-mod row_samples;
 
 pub(crate) use cubic_weights::{LastSpan, Span};
 pub use curve::{Curve, PoseSource};
+pub(crate) use row_interpolator::{RowInterpolator, Sample};
 pub(crate) use row_motion::{RowBuffer, ahead, apply, blend, placed_row, set_position, velocity_of};
-pub(crate) use row_samples::{RowSamples, Sample};

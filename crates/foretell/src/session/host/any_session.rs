@@ -1,6 +1,6 @@
 //! One type for a game's loop, whichever way it was started: as a client, as a host, alone, or as a server that nobody sits at.
 
-use super::endpoint::Host;
+use super::host_endpoint::Host;
 use crate::session::client::{Client, ClientConfig, ClientState, Frame, JoinDataTooLong, JoinRequest, Views};
 use crate::session::server::{Server, ServerConfig};
 use crate::session::{Outbox, PeerId, Rules, SendError};

@@ -7,10 +7,10 @@
 //! program's memory, and who changes their program sees it: as in every game in which a player is the host.
 
 mod any_session;
-mod endpoint;
+mod host_endpoint;
 mod local_player;
 mod seen_states;
 
 pub use any_session::{Session, SessionConfig, Start};
-pub use endpoint::Host;
+pub use host_endpoint::Host;
 pub use local_player::{LocalPlayer, ServerSide};

@@ -7,7 +7,7 @@
 use super::component_history::{ComponentHistory, RewindEntry};
 use super::row_versions::RowVersions;
 use crate::motion::{Correction, vector};
-use crate::session::curves::{Curve, RowBuffer, RowSamples, Sample, Span, velocity_of};
+use crate::session::curves::{Curve, RowBuffer, RowInterpolator, Sample, Span, velocity_of};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{
     AnyRow, ComponentId, Owned, PlayerId, ROW_WORDS_MAX, RewindMoment, RewindSource, RoundedRow, RowKey, Rows, Schema,
@@ -216,7 +216,7 @@ impl RewindHistory {
         }
         // What is gone in between is not joined.
         of[3] = of[3].filter(|_| of[2].is_some());
-        let mut samples = RowSamples { of, rests: false, at, rate: self.terms.rate };
+        let mut samples = RowInterpolator { of, rests: false, at, rate: self.terms.rate };
         let ((_, words), schema) = (of[1]?, self.schema.component(component));
         if samples.rests(schema) || samples.cut_at_jumps(schema, Correction::default().teleport_m()) {
             into[..words.len()].copy_from_slice(words);

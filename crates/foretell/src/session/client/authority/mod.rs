@@ -1,7 +1,7 @@
 //! Shared mode: what this client has authority over, its requests, and what goes up of it.
 
 mod authority_grant;
+mod authority_grants;
 mod captures;
-mod held_entities;
 
-pub(super) use held_entities::{Carried, HeldEntities};
+pub(super) use authority_grants::{AuthorityGrants, Carried};

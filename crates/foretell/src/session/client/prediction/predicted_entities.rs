@@ -4,7 +4,7 @@
 use super::ownership_changes::{Handed, OwnershipChanges};
 use crate::motion::vector::squared_distance;
 use crate::rollback::NewestPredictions;
-use crate::session::client::authority::HeldEntities;
+use crate::session::client::authority::AuthorityGrants;
 use crate::session::client::client_settings::{ClientSettings, EntityMode};
 use crate::session::client::config::Predict;
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
@@ -21,7 +21,7 @@ pub(crate) struct Known<'a> {
     pub snapshots: &'a Snapshots,
     /// Where others are shown.
     pub shown: Option<Look>,
-    pub authority: &'a HeldEntities,
+    pub authority: &'a AuthorityGrants,
 }
 
 /// What is predicted, and could be.

@@ -8,7 +8,7 @@ use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Sn
 use crate::session::curves::Curve;
 use crate::session::curves::LastSpan;
 use crate::session::curves::PoseSource;
-use crate::session::curves::RowSamples;
+use crate::session::curves::RowInterpolator;
 use crate::session::curves::{RowBuffer, set_position};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, ComponentSchema, Entity, PredictionSet, Row, RowKey, Schema};
@@ -95,7 +95,7 @@ impl<'a> PlayoutReader<'a> {
             interval,
             teleport_m: self.teleport_m,
             nth: 0,
-            samples: RowSamples { of: [None; 4], rests: false, at, rate },
+            samples: RowInterpolator { of: [None; 4], rests: false, at, rate },
             front: self.points.front,
             first: (first != component).then_some(first),
             next_first: 0,
@@ -160,7 +160,7 @@ pub(crate) struct ComponentSamples<'a> {
     nth: usize,
     /// Its states around where it is shown: as far behind the cursor as rows are told more rarely than snapshots come, so that mostly
     /// there is one state on each side.
-    samples: RowSamples<'a>,
+    samples: RowInterpolator<'a>,
     /// The component that this one is nothing without.
     first: Option<ComponentId>,
     /// Where the next row of that mostly is.
@@ -290,9 +290,10 @@ impl<'a> ComponentSamples<'a> {
     }
 
     /// The newest state in which the row was told that was looked at last, and the one before it.
-    fn told(&self) -> Option<RowSamples<'a>> {
+    fn told(&self) -> Option<RowInterpolator<'a>> {
         let [earlier, newest] = self.tracks.newest(self.component, self.nth, &self.look)?;
-        let mut told = RowSamples { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples };
+        let mut told =
+            RowInterpolator { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples };
         told.cut_at_jumps(self.schema, self.teleport_m);
         Some(told)
     }
@@ -305,7 +306,7 @@ impl<'a> ComponentSamples<'a> {
     }
 
     /// How old the second of these states is on the server by now, in seconds.
-    fn age_s(&self, told: &RowSamples<'_>) -> f64 {
+    fn age_s(&self, told: &RowInterpolator<'_>) -> f64 {
         (self.front - TickTime::start_of(told.before().0)).as_ticks().max(0.0) * told.rate.seconds()
     }
 }

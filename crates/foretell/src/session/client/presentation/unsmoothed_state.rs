@@ -5,7 +5,7 @@ use super::playout_reader::PlayoutReader;
 use super::tick_interpolation::TickInterpolation;
 use crate::motion::Pose;
 use crate::rollback::{NewestPredictions, Timeline};
-use crate::session::client::authority::HeldEntities;
+use crate::session::client::authority::AuthorityGrants;
 use crate::session::client::client_settings::Moment;
 use crate::session::client::config::ClientConfig;
 use crate::session::client::entity_curves::EntityCurves;
@@ -21,7 +21,7 @@ pub(crate) struct Sources<'a> {
     pub at: TickTime,
     pub predicted: NewestPredictions<'a>,
     pub snapshots: &'a Snapshots,
-    pub authority: &'a HeldEntities,
+    pub authority: &'a AuthorityGrants,
     pub schema: &'a Schema,
     pub config: &'a ClientConfig,
 }
@@ -31,7 +31,7 @@ impl<'a> Sources<'a> {
         moment: Moment<'a>,
         timeline: &'a Timeline<W>,
         snapshots: &'a Snapshots,
-        authority: &'a HeldEntities,
+        authority: &'a AuthorityGrants,
     ) -> Sources<'a> {
         let Moment { now, at, settings } = moment;
         let predicted = NewestPredictions::of(timeline);

@@ -1,6 +1,6 @@
 //! The records that mostly have room in a datagram: chosen as what matters most, told in the order of their numbers.
 
-use super::encoded_rows::EncodedRow;
+use super::row_encoding_cache::EncodedRow;
 use super::slot_set::SlotSet;
 use crate::session::exact_row_codec::ExactRowCodec;
 use crate::session::shown_row_header::RecordHeader;

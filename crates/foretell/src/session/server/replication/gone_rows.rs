@@ -1,6 +1,6 @@
 //! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
 
-use super::client_rows::ClientRows;
+use super::acked_rows::AckedRows;
 use super::shown_datagram::ShownDatagram;
 use super::told_entities::GoneKey;
 use crate::time::Tick;
@@ -32,7 +32,7 @@ impl GoneRow {
     }
 
     /// Whether it is to be told: not before what follows it is there.
-    fn waits(&self, rows: &ClientRows) -> bool {
+    fn waits(&self, rows: &AckedRows) -> bool {
         self.told.is_none() && self.follower.is_none_or(|follower| !rows.unknown().contains(follower.slot))
     }
 }
@@ -92,7 +92,7 @@ impl GoneRows {
     }
 
     /// What was to follow may not be shown any more.
-    pub(super) fn release(&mut self, rows: &ClientRows, is_hidden: impl Fn(Entity) -> bool) {
+    pub(super) fn release(&mut self, rows: &AckedRows, is_hidden: impl Fn(Entity) -> bool) {
         for gone in &mut self.gone {
             if gone.follower.is_some_and(|Follower { key, slot }| !rows.has_row(slot, key)) {
                 (gone.follower, gone.of.is_hidden) = (None, is_hidden(gone.of.key.entity));
@@ -125,7 +125,7 @@ impl GoneRows {
     }
 
     /// Whether there is any to tell of.
-    pub(super) fn has_news(&self, rows: &ClientRows) -> bool {
+    pub(super) fn has_news(&self, rows: &AckedRows) -> bool {
         self.gone.iter().any(|gone| gone.waits(rows))
     }
 
@@ -133,7 +133,7 @@ impl GoneRows {
     pub(super) fn write(
         &mut self,
         tick: Tick,
-        rows: &ClientRows,
+        rows: &AckedRows,
         to: &mut ShownDatagram<'_, '_>,
         mut note: impl FnMut(RowKey),
     ) {

@@ -1,8 +1,10 @@
 //! What of the state each client is told, and how: deltas against what it has, limits of what it sees, snapshots in parts.
 
+mod acked_rows;
 mod chosen_records;
-mod client_rows;
-mod encoded_rows;
+mod chunk_bits_cache;
+mod dirty_rows;
+mod dirty_tracker;
 mod encodings_by_base;
 mod entity_grid;
 mod exact_choice;
@@ -22,10 +24,9 @@ mod recent_changes;
 mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
-mod rows_to_tell;
+mod row_encoding_cache;
 mod sent_datagrams;
 mod sent_snapshots;
-mod shared_row_bits;
 mod shown_context;
 mod shown_datagram;
 mod shown_lane;
@@ -37,7 +38,6 @@ mod snapshot_source;
 mod step_event_log;
 mod told_entities;
 mod told_holders;
-mod waiting_rows;
 
 pub(in crate::session) use host_view::HostView;
 pub(super) use host_view::LocalLook;

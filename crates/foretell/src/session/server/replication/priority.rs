@@ -1,6 +1,6 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
-use super::client_rows::ClientRows;
+use super::acked_rows::AckedRows;
 use super::own_areas::{OwnArea, cover};
 use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
@@ -43,7 +43,7 @@ pub(super) struct Prioritizer {
 #[derive(Clone, Copy)]
 pub(super) struct Claims<'a> {
     pub waiting: &'a SlotSet,
-    pub rows: &'a ClientRows,
+    pub rows: &'a AckedRows,
     /// Those of them that were the client's own until lately, and come first until they are there.
     pub given: &'a SlotSet,
 }
@@ -166,7 +166,7 @@ fn of_block(slots: u16) -> impl Iterator<Item = u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::client_rows::RowName;
+    use super::super::acked_rows::RowName;
     use super::super::recent_changes::RecentChanges;
     use super::*;
     use crate::session::row_send_rates::RowSendRates;
@@ -190,9 +190,9 @@ mod tests {
     }
 
     /// Rocks at these places, of which the first is the client's own, and since when the others wait.
-    fn scene(rocks: &[([f32; 2], u32)]) -> (AuthoritativeState, ClientRows, SlotSet) {
+    fn scene(rocks: &[([f32; 2], u32)]) -> (AuthoritativeState, AckedRows, SlotSet) {
         let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
-        let (mut rows, mut waiting) = (ClientRows::default(), SlotSet::default());
+        let (mut rows, mut waiting) = (AckedRows::default(), SlotSet::default());
         for (nth, (at, _)) in (0..).zip(rocks) {
             let owner = if nth == 0 { ME } else { PlayerId::SERVER };
             state.rows_mut().set(Owned { entity: key(nth).entity, owner }, &Rock { at: *at });
@@ -208,13 +208,13 @@ mod tests {
     }
 
     /// Which rocks come first, the most urgent at the end.
-    fn ranked(scene: &(AuthoritativeState, ClientRows, SlotSet), most: usize, cutoff: f32) -> Vec<u16> {
+    fn ranked(scene: &(AuthoritativeState, AckedRows, SlotSet), most: usize, cutoff: f32) -> Vec<u16> {
         ranked_of(scene, most, cutoff, &SlotSet::default())
     }
 
     /// The same, where some were the client's own until lately.
     fn ranked_of(
-        (state, rows, waiting): &(AuthoritativeState, ClientRows, SlotSet),
+        (state, rows, waiting): &(AuthoritativeState, AckedRows, SlotSet),
         most: usize,
         cutoff: f32,
         given: &SlotSet,

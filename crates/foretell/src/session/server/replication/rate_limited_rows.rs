@@ -1,6 +1,6 @@
 //! Rows of kinds that are told at most a few times per second: which have changed and wait for their turn.
 
-use super::client_rows::ClientRows;
+use super::acked_rows::AckedRows;
 use super::slot_set::{ChunkSlots, SlotSet};
 use crate::session::row_send_rates::RowSendRates;
 use crate::time::Tick;
@@ -17,7 +17,7 @@ impl RateLimitedRows {
     }
 
     /// A row has to be told as it is in the state of `now`, or later in its next turn: whether now.
-    pub(super) fn is_due(&mut self, slot: u32, rows: &ClientRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
+    pub(super) fn is_due(&mut self, slot: u32, rows: &AckedRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
         let is_due = is_due(slot, rows, row_send_rates, now);
         if !is_due {
             self.early.insert(slot);
@@ -28,7 +28,7 @@ impl RateLimitedRows {
     /// Calls `tell` with those whose turn it is.
     pub(super) fn follow(
         &mut self,
-        rows: &ClientRows,
+        rows: &AckedRows,
         row_send_rates: &RowSendRates,
         now: Tick,
         mut tell: impl FnMut(u32),
@@ -53,13 +53,13 @@ impl RateLimitedRows {
 }
 
 /// Whether a row is not early, if it is told as it is in the state of `now`.
-fn is_due(slot: u32, rows: &ClientRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
+fn is_due(slot: u32, rows: &AckedRows, row_send_rates: &RowSendRates, now: Tick) -> bool {
     rows.name(slot).is_some_and(|name| row_send_rates.are_due(name.key.component, slot, rows.told(slot), now))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::client_rows::RowName;
+    use super::super::acked_rows::RowName;
     use super::*;
     use crate::session::test_states::{self, SHIP};
     use crate::world::{Entity, PlayerId};
@@ -69,7 +69,7 @@ mod tests {
     fn told(ticks: u32, slot: u32, changes: impl Fn(u32) -> bool) -> Vec<u32> {
         let (row_send_rates, mut paced) = (RowSendRates::every(ticks), RateLimitedRows::new());
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 0));
-        let mut rows = ClientRows::default();
+        let mut rows = AckedRows::default();
         rows.resize(16);
         rows.insert(slot, RowName { key, owner: PlayerId::SERVER }, Tick::ZERO, false);
         let mut told = Vec::new();

@@ -4,7 +4,6 @@
 //! resync and a correction need nothing but the newest one.
 
 use super::chosen_records::ChosenRecords;
-use super::encoded_rows::EncodedRows;
 use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::exact_lane::{ExactLane, ExactScope};
@@ -12,6 +11,7 @@ use super::interest_query::{InterestQuery, Viewer};
 use super::priority::Prioritizer;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
+use super::row_encoding_cache::RowEncodingCache;
 use super::shown_context::{Limits, ShownContext};
 use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
@@ -67,7 +67,7 @@ pub(crate) struct Replication {
     /// What of them that client is told exactly.
     exact: ExactChoice,
     changes: RecentChanges,
-    encoded: EncodedRows,
+    encoded: RowEncodingCache,
     /// Rows that are told next.
     chosen: ChosenRecords,
     row_send_rates: RowSendRates,
@@ -84,7 +84,7 @@ impl Replication {
             interest: InterestQuery::default(),
             exact: ExactChoice::default(),
             changes: RecentChanges::new(),
-            encoded: EncodedRows::new(schema, rate),
+            encoded: RowEncodingCache::new(schema, rate),
             chosen: ChosenRecords::default(),
             row_send_rates: RowSendRates::new(schema, rate),
             prioritizer: Prioritizer::default(),

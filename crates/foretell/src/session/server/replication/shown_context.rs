@@ -1,9 +1,9 @@
 //! The state that is sent, and what of it one client shows.
 
-use super::encoded_rows::RowToTell;
 use super::exact_choice::ExactChoice;
 use super::interest_query::InterestQuery;
 use super::recent_changes::RecentChanges;
+use super::row_encoding_cache::RowToTell;
 use super::told_entities::ToldEntities;
 use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;

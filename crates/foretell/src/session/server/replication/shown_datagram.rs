@@ -1,8 +1,8 @@
 //! A datagram of shown rows while it is written: as many as have room.
 
 use super::chosen_records::{ChosenRecords, RecordToTell};
-use super::encoded_rows::EncodedRows;
-use super::shared_row_bits::SharedBits;
+use super::chunk_bits_cache::SharedBits;
+use super::row_encoding_cache::RowEncodingCache;
 use super::slot_set::ChunkSlots;
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::exact_row_codec::ExactRowCodec;
@@ -36,7 +36,7 @@ impl Room {
 /// A datagram that is being written.
 pub(super) struct ShownDatagram<'a, 'b> {
     pub codec: &'a ExactRowCodec,
-    pub encoded: &'a mut EncodedRows,
+    pub encoded: &'a mut RowEncodingCache,
     /// For what is told next; its memory is used again.
     pub chosen: &'a mut ChosenRecords,
     pub writer: BitWriter<'b>,
@@ -78,7 +78,7 @@ impl<'b> ShownDatagram<'_, 'b> {
 /// The rows of a datagram that is being written.
 pub(super) struct RecordWriter<'a, 'b> {
     pub codec: &'a ExactRowCodec,
-    pub encoded: &'a mut EncodedRows,
+    pub encoded: &'a mut RowEncodingCache,
     /// For what is told next; its memory is used again.
     pub chosen: &'a mut ChosenRecords,
     bits: BitBatch<'a, 'b>,

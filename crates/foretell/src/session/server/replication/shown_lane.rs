@@ -6,9 +6,9 @@
 //! told with the state before, if everything has room, and otherwise of each. Where there is more to tell than fits, what is near and
 //! what was told long ago comes first.
 
-use super::encoded_rows::EncodedRows;
+use super::dirty_tracker::DirtyTracker;
 use super::priority::{Claims, Prioritizer};
-use super::rows_to_tell::RowsToTell;
+use super::row_encoding_cache::RowEncodingCache;
 use super::sent_datagrams::{SentDatagrams, SettledDatagram};
 use super::shown_context::ShownContext;
 use super::shown_datagram::ShownDatagram;
@@ -22,13 +22,13 @@ use crate::time::Instant;
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(super) struct ShownLane {
-    to_tell: RowsToTell,
+    to_tell: DirtyTracker,
     sent: SentDatagrams,
 }
 
 impl ShownLane {
     pub(super) fn new() -> ShownLane {
-        ShownLane { to_tell: RowsToTell::new(), sent: SentDatagrams::new() }
+        ShownLane { to_tell: DirtyTracker::new(), sent: SentDatagrams::new() }
     }
 
     /// Nothing of what was told so far may be there, or all of it.
@@ -39,7 +39,7 @@ impl ShownLane {
 
     /// The client has told which datagrams have come. Returns what has become of those of which it was not known.
     pub(super) fn acknowledge(&mut self, received: AckBits, now: Instant) -> Fates {
-        let ShownLane { to_tell: RowsToTell { rows, waiting, gone, .. }, sent } = self;
+        let ShownLane { to_tell: DirtyTracker { rows, waiting, gone, .. }, sent } = self;
         sent.settle(received, now, |datagram| {
             let SettledDatagram { tick, has_come, runs, gone: told_gone, stopped } = datagram;
             for told in runs.flat_map(|run| run.chunks()) {
@@ -67,7 +67,7 @@ impl ShownLane {
     }
 
     /// Whether all that waits mostly has room together.
-    pub(super) fn fits(&self, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn fits(&self, encoded: &RowEncodingCache, has_room: impl Fn(u64) -> bool) -> bool {
         self.to_tell.waiting.fit(&self.to_tell.rows, encoded, has_room)
     }
 
@@ -79,7 +79,7 @@ impl ShownLane {
     /// What matters most is told first; at most `most` are told.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, prioritizer: &mut Prioritizer, most: usize) {
         self.to_tell.tell_stopped();
-        let RowsToTell { rows, waiting, given, .. } = &mut self.to_tell;
+        let DirtyTracker { rows, waiting, given, .. } = &mut self.to_tell;
         rows.read_ahead();
         let (waiting, ranking) = waiting.ranking_of_all();
         prioritizer.rank(of, Claims { waiting, rows, given }, most, ranking);
@@ -110,11 +110,11 @@ impl ShownLane {
         let is_full = self.sent.is_full();
         if !is_full {
             self.sent.begin(number, of.tick);
-            let RowsToTell { rows, gone, .. } = &mut self.to_tell;
+            let DirtyTracker { rows, gone, .. } = &mut self.to_tell;
             gone.write(of.tick, rows, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
-        let ShownLane { to_tell: RowsToTell { rows, waiting, paced, .. }, sent } = self;
+        let ShownLane { to_tell: DirtyTracker { rows, waiting, paced, .. }, sent } = self;
         let mut row_writer = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
         if !is_full {
             waiting.write(&mut row_writer);

@@ -1,7 +1,7 @@
 //! Rows on their way into a datagram, and what is noted of each that is told: one by one, or those of a chunk together.
 
+use super::acked_rows::AckedRows;
 use super::chosen_records::{ChosenRecords, RecordToTell};
-use super::client_rows::ClientRows;
 use super::optional_tick::OptionalTick;
 use super::rate_limited_rows::RateLimitedRows;
 use super::sent_datagrams::SentDatagrams;
@@ -11,7 +11,7 @@ use super::slot_set::{CHUNK, ChunkSlots};
 
 /// Tells rows to one client.
 pub(super) struct ShownRowWriter<'a, 'b, 'c> {
-    pub rows: &'a mut ClientRows,
+    pub rows: &'a mut AckedRows,
     pub paced: &'a mut RateLimitedRows,
     pub sent: &'a mut SentDatagrams,
     pub of: &'a ShownContext<'a>,

@@ -7,13 +7,13 @@ use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
 use crate::session::server::replication::chosen_records::ChosenRecords;
-use crate::session::server::replication::encoded_rows::EncodedRows;
 use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
 use crate::session::server::replication::exact_row_set::ExactRowSet;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::recent_changes::RecentChanges;
+use crate::session::server::replication::row_encoding_cache::RowEncodingCache;
 use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
 use crate::session::server::replication::told_entities::ToldEntities;
@@ -241,7 +241,7 @@ struct Scene {
     state: AuthoritativeState,
     lane: ShownLane,
     codec: ExactRowCodec,
-    encoded: EncodedRows,
+    encoded: RowEncodingCache,
     changes: RecentChanges,
     client: Client,
     flights: Vec<Flight>,
@@ -265,7 +265,7 @@ impl Scene {
             state: AuthoritativeState::new(schema),
             lane: ShownLane::new(),
             codec: ExactRowCodec::new(schema),
-            encoded: EncodedRows::new(schema, TickRate::default()),
+            encoded: RowEncodingCache::new(schema, TickRate::default()),
             changes: RecentChanges::new(),
             client: Client::default(),
             flights: Vec::new(),

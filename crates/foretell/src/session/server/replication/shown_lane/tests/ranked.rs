@@ -8,7 +8,7 @@ fn tell_state(
     scene: &mut Scene,
     dice: &mut Dice,
     [tick, bits_max]: [u32; 2],
-    choose: impl FnOnce(&mut ShownLane, &EncodedRows, &ShownContext<'_>),
+    choose: impl FnOnce(&mut ShownLane, &RowEncodingCache, &ShownContext<'_>),
 ) {
     scene.change(dice, false);
     scene.state.settle(Tick::new(tick));

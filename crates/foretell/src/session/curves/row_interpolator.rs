@@ -21,7 +21,7 @@ pub(crate) type Sample<'a> = (Tick, &'a [u32]);
 
 /// The states of an entity around a point: two up to it, of which the second is there, and two after it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowSamples<'a> {
+pub(crate) struct RowInterpolator<'a> {
     pub of: [Option<Sample<'a>>; 4],
     /// Whether it is known to rest there.
     pub rests: bool,
@@ -63,7 +63,7 @@ impl PlacedColumn<'_> {
     }
 }
 
-impl<'a> RowSamples<'a> {
+impl<'a> RowInterpolator<'a> {
     /// Draws the row by a curve that shows it at the cursor. The span is that of its states.
     pub(crate) fn draw(
         &self,

@@ -1,9 +1,9 @@
 //! Rows as they are told to everybody who shows them: encoded once for each state and each older state that they are told
 //! against, and copied for each client: one by one, or those of a chunk together.
 
+use super::chunk_bits_cache::{ChunkBitsCache, Found, RowToShare, SharedBits, fill_up};
 use super::encodings_by_base::EncodingsByBase;
 use super::optional_tick::OptionalTick;
-use super::shared_row_bits::{Found, RowToShare, SharedBits, SharedRowBits, fill_up};
 use super::slot_set::{CHUNK, ChunkSlots};
 use crate::session::shown_bases::{BASE_AGE_MAX, ShownBases};
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
@@ -32,13 +32,13 @@ pub(super) struct EncodedRow {
 }
 
 /// The rows of one state, as far as anybody was told. Its memory is used again.
-pub(super) struct EncodedRows {
+pub(super) struct RowEncodingCache {
     codec: ShownRowCodec,
     of: Tick,
     bytes: Vec<u8>,
     /// By the number of the row.
     rows: EncodingsByBase<EncodedRow>,
-    shared: SharedRowBits,
+    shared: ChunkBitsCache,
     told: ShownBases,
     /// Of those that are told against an older state.
     against: Lengths,
@@ -56,14 +56,14 @@ struct Lengths {
     bits: u64,
 }
 
-impl EncodedRows {
-    pub(super) fn new(schema: &Schema, rate: TickRate) -> EncodedRows {
-        EncodedRows {
+impl RowEncodingCache {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> RowEncodingCache {
+        RowEncodingCache {
             codec: ShownRowCodec::new(schema, rate),
             of: Tick::ZERO,
             bytes: Vec::new(),
             rows: EncodingsByBase::new(),
-            shared: SharedRowBits::new(),
+            shared: ChunkBitsCache::new(),
             told: ShownBases::new(),
             against: Lengths::default(),
             usual_bits: None,
@@ -146,7 +146,7 @@ impl EncodedRows {
 
     /// Told against the row of a state, as that many ticks older.
     fn add(&mut self, slot: u32, base: Option<(Tick, u32)>, RowToTell { row, rests }: RowToTell<'_>) -> EncodedRow {
-        let EncodedRows { codec, of, bytes, told, .. } = self;
+        let RowEncodingCache { codec, of, bytes, told, .. } = self;
         let form = codec.form(row.component);
         told.set(*of, slot, form.words(), |rounded| form.round(row.words, rounded));
         let rounded = told.get(*of, slot, form.words()).expect("it was just kept");
@@ -166,7 +166,7 @@ impl EncodedRows {
         EncodedRow { age_ticks: base.map(|(_, age_ticks)| age_ticks), bits, start }
     }
 
-    /// Some rows of a chunk together, for one who [is told](EncodedRows::encode) each against one of `bases`. They are put together once.
+    /// Some rows of a chunk together, for one who [is told](RowEncodingCache::encode) each against one of `bases`. They are put together once.
     /// `None` where they are told one by one: as not all are told against a state, or very many others of the chunk are put together.
     #[inline]
     pub(super) fn shared<'a>(
@@ -225,7 +225,7 @@ impl EncodedRows {
 }
 
 #[cfg(test)]
-impl EncodedRows {
+impl RowEncodingCache {
     /// Whether those were put together for one who is told each against one of `bases`.
     pub(super) fn has_shared(&self, those: ChunkSlots, bases: &[OptionalTick; CHUNK as usize]) -> bool {
         matches!(self.shared.find(those, bases), Found::Known(Some(_)))

@@ -50,7 +50,7 @@ pub(super) enum Found {
 
 /// Its memory is used again.
 #[derive(Debug)]
-pub(super) struct SharedRowBits {
+pub(super) struct ChunkBitsCache {
     /// By the number of the chunk: how many of them there are.
     counts: Vec<usize>,
     /// Room for the most that a chunk may have.
@@ -59,9 +59,9 @@ pub(super) struct SharedRowBits {
     bytes: Vec<u8>,
 }
 
-impl SharedRowBits {
-    pub(super) fn new() -> SharedRowBits {
-        SharedRowBits { counts: Vec::new(), kept: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
+impl ChunkBitsCache {
+    pub(super) fn new() -> ChunkBitsCache {
+        ChunkBitsCache { counts: Vec::new(), kept: Vec::new(), bases: Vec::new(), bytes: Vec::new() }
     }
 
     /// There are none any more; numbers of rows are below `slots`, or below what was said before.
@@ -163,7 +163,7 @@ mod tests {
         has
     }
 
-    fn add(rows: &mut SharedRowBits, ticks: [u32; 3]) -> usize {
+    fn add(rows: &mut ChunkBitsCache, ticks: [u32; 3]) -> usize {
         let header = |slot| RecordHeader { slot, kind: RecordKind::Against { age_ticks: 2 } };
         let mut all = THOSE.iter().map(|slot| RowToShare { header: header(slot), bytes: &[0xa5; 8], bits: 12 });
         let first = all.next().expect("there are some");
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_was_put_together_is_found_by_who_is_told_the_same_against_the_same_states() {
-        let mut rows = SharedRowBits::new();
+        let mut rows = ChunkBitsCache::new();
         rows.clear(2 * CHUNK as usize);
         assert!(matches!(rows.find(THOSE, &in_states([5, 6, 7])), Found::Unknown));
         let bits = add(&mut rows, [5, 6, 7]);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn of_very_many_different_choices_only_the_first_are_put_together() {
-        let mut rows = SharedRowBits::new();
+        let mut rows = ChunkBitsCache::new();
         rows.clear(2 * CHUNK as usize);
         for state in 0..16 {
             add(&mut rows, [state, 6, 7]);

@@ -18,7 +18,7 @@ pub(super) struct RowName {
 
 /// Lives as long as the place.
 #[derive(Clone, Default, Debug)]
-pub(super) struct ClientRows {
+pub(super) struct AckedRows {
     /// Rows that are not shown to the client have none.
     names: Vec<Option<RowName>>,
     /// The first state in which it was to be told, as this player's.
@@ -37,18 +37,18 @@ pub(super) struct ClientRows {
     may_be_there: SlotSet,
 }
 
-impl ClientRows {
+impl AckedRows {
     /// Numbers are below `slots`; there is room for whole chunks of them.
     pub fn resize(&mut self, slots: usize) {
         let slots = slots.next_multiple_of(CHUNK as usize);
-        let ClientRows { names, since, told, has, .. } = self;
+        let AckedRows { names, since, told, has, .. } = self;
         if names.len() < slots {
             names.resize(slots, None);
             [since, told, has].into_iter().for_each(|ticks| ticks.resize(slots, OptionalTick::NONE));
         }
     }
 
-    /// The [ages](ClientRows::ages) of all blocks are read next. Since they were last, all other clients' were: they are far away in
+    /// The [ages](AckedRows::ages) of all blocks are read next. Since they were last, all other clients' were: they are far away in
     /// memory, and are fetched all at the same time.
     pub fn read_ahead(&self) {
         let cache_lines = self.told.iter().step_by(16);
@@ -84,7 +84,7 @@ impl ClientRows {
         self.told[slot as usize].get()
     }
 
-    /// The newest state in which the client has it; none where it is [unknown](ClientRows::unknown).
+    /// The newest state in which the client has it; none where it is [unknown](AckedRows::unknown).
     pub fn has(&self, slot: u32) -> OptionalTick {
         self.has[slot as usize]
     }
@@ -213,7 +213,7 @@ impl ClientRows {
 
     /// What told that those rest that were told last in the state of `tick` is lost: calls `tell` with each.
     pub fn note_rest_lost(&mut self, tick: Tick, mut tell: impl FnMut(u32)) {
-        let ClientRows { told, present, rests, .. } = self;
+        let AckedRows { told, present, rests, .. } = self;
         let were_told = told.iter().zip(0..).filter(|(told, _)| **told == OptionalTick::some(tick));
         for (_, slot) in were_told.filter(|(_, slot)| present.contains(*slot)) {
             if rests.contains(slot) {

@@ -1,15 +1,15 @@
 //! The rows that one client is to be told: all in the order of their numbers, or what matters most first.
 
+use super::acked_rows::AckedRows;
 use super::chosen_records::ChosenRecords;
-use super::client_rows::ClientRows;
-use super::encoded_rows::EncodedRows;
 use super::priority::Ranking;
+use super::row_encoding_cache::RowEncodingCache;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
-pub(super) struct WaitingRows {
+pub(super) struct DirtyRows {
     slots: SlotSet,
     /// Those of them that are urgent enough, where what matters most is told first: that stands last. Otherwise nothing.
     ranking: Ranking,
@@ -17,9 +17,9 @@ pub(super) struct WaitingRows {
     has_left: bool,
 }
 
-impl WaitingRows {
-    pub(super) fn new() -> WaitingRows {
-        WaitingRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
+impl DirtyRows {
+    pub(super) fn new() -> DirtyRows {
+        DirtyRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
     }
 
     /// The row with this number is to be told.
@@ -57,7 +57,7 @@ impl WaitingRows {
     }
 
     /// Whether all of them mostly have room together.
-    pub(super) fn fit(&self, rows: &ClientRows, encoded: &EncodedRows, has_room: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn fit(&self, rows: &AckedRows, encoded: &RowEncodingCache, has_room: impl Fn(u64) -> bool) -> bool {
         if self.is_empty() {
             return true;
         }

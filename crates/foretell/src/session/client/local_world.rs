@@ -1,6 +1,6 @@
 //! The world as this client has it: predicted, reconciled with the authority's states, and shown.
 
-use super::authority::HeldEntities;
+use super::authority::AuthorityGrants;
 use super::authority_handoff::AuthorityHandoff;
 use super::client_settings::{ClientSettings, Moment};
 use super::prediction::Known;
@@ -16,21 +16,21 @@ use crate::world::{Entity, PlayerId, Rows, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
-pub(super) struct ClientPipeline<W: World> {
+pub(super) struct LocalWorld<W: World> {
     pub player: PlayerId,
     pub snapshots: Snapshots,
     pub prediction: Prediction<W>,
-    pub authority: HeldEntities,
+    pub authority: AuthorityGrants,
     pub presentation: Presentation,
 }
 
-impl<W: World> ClientPipeline<W> {
-    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> ClientPipeline<W> {
-        ClientPipeline {
+impl<W: World> LocalWorld<W> {
+    pub(super) fn new(moment: Moment<'_>, player: PlayerId, snapshots: Snapshots) -> LocalWorld<W> {
+        LocalWorld {
             player,
             snapshots,
             prediction: Prediction::new(moment.settings, player),
-            authority: HeldEntities::new(),
+            authority: AuthorityGrants::new(),
             presentation: Presentation::new(moment, player),
         }
     }
@@ -42,7 +42,7 @@ impl<W: World> ClientPipeline<W> {
     }
 
     /// What there was of an earlier session ends.
-    pub(super) fn follow(&mut self, former: Option<&mut ClientPipeline<W>>, log: &mut UpdateLog) {
+    pub(super) fn follow(&mut self, former: Option<&mut LocalWorld<W>>, log: &mut UpdateLog) {
         let outcomes = former.as_ref().map(|former| former.snapshots.outcomes());
         self.snapshots.begin(outcomes.unwrap_or_default());
         if let Some(former) = former {
@@ -69,7 +69,7 @@ impl<W: World> ClientPipeline<W> {
 
     /// What is shown is made of the first, and changes the second.
     fn split<'a>(&'a mut self, moment: Moment<'a>) -> (Sources<'a>, &'a mut Presentation) {
-        let ClientPipeline { prediction, snapshots, authority, presentation, .. } = self;
+        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         (Sources::new(moment, &prediction.timeline, snapshots, authority), presentation)
     }
 
@@ -118,7 +118,7 @@ impl<W: World> ClientPipeline<W> {
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
-        let ClientPipeline { prediction, snapshots, authority, presentation, .. } = self;
+        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
         let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
@@ -182,7 +182,7 @@ impl<W: World> ClientPipeline<W> {
     pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
         let (sources, presentation) = self.split(moment);
         presentation.hide_changes(&sources, &moment.settings.curves);
-        let ClientPipeline { player, prediction, snapshots, authority, presentation } = self;
+        let LocalWorld { player, prediction, snapshots, authority, presentation } = self;
         let timeline = &prediction.timeline;
         AuthorityHandoff { moment, timeline, snapshots, authority, presentation }.settle(*player, events);
     }

@@ -21,9 +21,9 @@ fn row(values: &[f32]) -> Vec<u32> {
 }
 
 /// The rows in ticks 8, 12, 16 and 20, of which some are there, at `at` at 64 Hz.
-fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowSamples<'a> {
+fn samples<'a>(rows: &'a [Option<Vec<u32>>; 4], at: f64) -> RowInterpolator<'a> {
     let of = core::array::from_fn(|n| rows[n].as_ref().map(|row| (Tick::new([8, 12, 16, 20][n]), &row[..])));
-    RowSamples { of, rests: false, at: TickTime::ticks(at), rate: TickRate::hz(64) }
+    RowInterpolator { of, rests: false, at: TickTime::ticks(at), rate: TickRate::hz(64) }
 }
 
 fn drawn(kind: &ComponentSchema, curve: Curve, rows: &[Option<Vec<u32>>; 4], at: f64) -> Vec<f32> {

@@ -1,6 +1,6 @@
 //! The client of a session as a game has it: datagrams, instants and inputs in; datagrams, frames and views out.
 
-use super::authority::HeldEntities;
+use super::authority::AuthorityGrants;
 use super::client_session::ClientSession;
 use super::client_settings::{ClientSettings, EntityMode, Game, Moment};
 use super::config::ClientConfig;
@@ -265,8 +265,8 @@ impl<W: World> Client<W> {
     pub fn call(&mut self, call: &ClientCall) {
         self.tell_tap(|tap, client| tap.call(client, call));
         let Client { settings, connection, .. } = self;
-        let session = connection.session_mut().filter(|_| !settings.spectates());
-        let tell = |what: &dyn Fn(&mut HeldEntities)| session.into_iter().for_each(|it| what(&mut it.local.authority));
+        let authority = connection.session_mut().filter(|_| !settings.spectates()).map(|it| &mut it.local.authority);
+        let tell = |what: &dyn Fn(&mut AuthorityGrants)| authority.into_iter().for_each(what);
         match *call {
             ClientCall::Predict(player, yes) => settings.predict(player, yes),
             ClientCall::SetMode(entity, mode) => settings.set_mode(entity, mode),

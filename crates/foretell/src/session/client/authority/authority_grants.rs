@@ -22,7 +22,7 @@ const OPEN_MAX: usize = 256;
 
 /// All holds of a client. Lives as long as the session.
 #[derive(Clone, Debug)]
-pub(crate) struct HeldEntities {
+pub(crate) struct AuthorityGrants {
     grants: EntityMap<AuthorityGrant>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
@@ -38,9 +38,9 @@ pub(crate) struct HeldEntities {
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Carried(usize);
 
-impl HeldEntities {
-    pub(crate) fn new() -> HeldEntities {
-        HeldEntities { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, turn: 0 }
+impl AuthorityGrants {
+    pub(crate) fn new() -> AuthorityGrants {
+        AuthorityGrants { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, turn: 0 }
     }
 
     /// One that the game moves by this row.
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn what_has_arrived_is_not_sent_again_when_the_numbers_of_datagrams_wrap() {
-        let mut held = HeldEntities::new();
+        let mut held = AuthorityGrants::new();
         held.request(CUBE, Claim::Ownership);
         held.begin(CUBE, ComponentId::default(), &[0; ROW_WORDS_MAX]);
         held.note_sent(65_000, Carried(1));
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn what_is_said_of_an_entity_by_another_row_than_it_is_held_by_is_not_looked_at() {
         let [own, other] = [0, 1].map(|nth| RowKey { component: ComponentId::nth(nth), entity: CUBE });
-        let mut held = HeldEntities::new();
+        let mut held = AuthorityGrants::new();
         held.request(CUBE, Claim::Ownership);
         held.capture(own, Tick::new(1), &[9]);
         held.begin(CUBE, own.component, &[7; ROW_WORDS_MAX]);

@@ -17,7 +17,7 @@ const PARTS: u64 = 32;
 const EVERY_MAX: u32 = 1 << 14;
 
 /// Where re-simulations have begun.
-pub(super) struct CheckpointPlacement {
+pub(super) struct RollbackForecast {
     /// What a save costs, in parts of a step.
     save: u64,
     /// How many ticks a beginning may lie after the last saved state at most.
@@ -41,11 +41,11 @@ struct Plan {
 /// What is saved from some distance on costs, in parts of a step, and the place of the next distance whose state is saved.
 type Costs = (u64, usize);
 
-impl CheckpointPlacement {
+impl RollbackForecast {
     /// Where a state is saved in one of `every` ticks otherwise, and no beginning is to lie more than `bound` ticks after one.
-    pub(super) fn new(every: u32, bound: u32) -> CheckpointPlacement {
+    pub(super) fn new(every: u32, bound: u32) -> RollbackForecast {
         let every = u64::from(every.min(EVERY_MAX));
-        CheckpointPlacement {
+        RollbackForecast {
             save: every * every,
             bound: u64::from(bound.max(1)),
             last: Tick::ZERO,
@@ -131,7 +131,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn plan_after(every: u32, apart: &[u32]) -> Plan {
-        let mut predictor = CheckpointPlacement::new(every, 32);
+        let mut predictor = RollbackForecast::new(every, 32);
         let mut tick = Tick::new(100);
         predictor.restart(tick);
         for apart in apart.iter().cycle().take(2 * KNOWN) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     /// What the next beginnings at these distances cost by a plan, in parts of a step, as the plan's own sum has it.
-    fn cost(predictor: &CheckpointPlacement, first: bool, ahead: &[u32], apart: &[u32]) -> u64 {
+    fn cost(predictor: &RollbackForecast, first: bool, ahead: &[u32], apart: &[u32]) -> u64 {
         let count = apart.len() as u64;
         let sum: u64 = apart.iter().map(|apart| u64::from(*apart)).sum();
         let of_each = apart.iter().map(|apart| match ahead.iter().rev().find(|ahead| *ahead <= apart) {
@@ -178,7 +178,7 @@ mod tests {
     fn no_choice_of_as_many_states_would_have_cost_less() {
         for every in [2, 4, 8, 16, 24] {
             for apart in [[1, 3, 8], [4, 8, 12], [2, 5, 30], [16, 17, 40], [4, 4, 4]] {
-                let predictor = CheckpointPlacement::new(every, 32);
+                let predictor = RollbackForecast::new(every, 32);
                 let plan = predictor.cheapest(&apart);
                 let ahead: Vec<u32> = plan.ahead.into_iter().filter(|ahead| *ahead > 0).collect();
                 let chosen = cost(&predictor, plan.first, &ahead, &apart);

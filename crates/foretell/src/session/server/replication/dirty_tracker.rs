@@ -2,14 +2,14 @@
 //!
 //! A row has to be told when it has changed since it was told last, when it comes into view, and when it leaves the view.
 
-use super::client_rows::{ClientRows, RowName};
+use super::acked_rows::{AckedRows, RowName};
+use super::dirty_rows::DirtyRows;
 use super::gone_rows::{Follower, GoneRows};
 use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
 use super::shown_context::{Limits, ShownContext};
 use super::slot_set::{ChunkSlots, SlotSet};
 use super::told_entities::GoneKey;
-use super::waiting_rows::WaitingRows;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
@@ -37,9 +37,9 @@ impl End {
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
-pub(super) struct RowsToTell {
-    pub(super) rows: ClientRows,
-    pub(super) waiting: WaitingRows,
+pub(super) struct DirtyTracker {
+    pub(super) rows: AckedRows,
+    pub(super) waiting: DirtyRows,
     /// Those that were told with the state before and are as they were then: it is to be told that they rest.
     pub(super) stopped: SlotSet,
     /// Whether something has become the client's own since the state before, or is told exactly: that is not among the rows that are
@@ -54,11 +54,11 @@ pub(super) struct RowsToTell {
     noted: Option<Tick>,
 }
 
-impl RowsToTell {
-    pub(super) fn new() -> RowsToTell {
-        RowsToTell {
-            rows: ClientRows::default(),
-            waiting: WaitingRows::new(),
+impl DirtyTracker {
+    pub(super) fn new() -> DirtyTracker {
+        DirtyTracker {
+            rows: AckedRows::default(),
+            waiting: DirtyRows::new(),
             stopped: SlotSet::default(),
             has_taken: false,
             paced: RateLimitedRows::new(),
@@ -70,7 +70,7 @@ impl RowsToTell {
 
     /// Nothing of what was told so far may be there, or all of it.
     pub(super) fn begin_anew(&mut self) {
-        let RowsToTell { rows, waiting, stopped, gone, .. } = self;
+        let DirtyTracker { rows, waiting, stopped, gone, .. } = self;
         rows.tell_anew();
         stopped.clear();
         waiting.add_both(rows.present(), rows.present());
@@ -130,7 +130,7 @@ impl RowsToTell {
     /// What has changed of what is to be seen. What has changed since the last state was sent waits, whatever was sent of it before.
     fn note_changes(&mut self, of: &ShownContext<'_>) {
         let RecentChanges { fresh, paced, halted, stopped: have_stopped, .. } = of.changes;
-        let RowsToTell { rows, waiting, stopped, .. } = self;
+        let DirtyTracker { rows, waiting, stopped, .. } = self;
         waiting.add_both(fresh, rows.present());
         // It was noted with the state before, in which these had changed: they were told with that, or wait still.
         waiting.add_both_but(halted, rows.present(), rows.resting());
@@ -151,7 +151,7 @@ impl RowsToTell {
         if !of.may_show(version) || slot >= SLOTS_MAX || of.is_exact(slot) || !is_for_them() {
             return;
         }
-        let RowsToTell { rows, gone, waiting, stopped, paced, .. } = self;
+        let DirtyTracker { rows, gone, waiting, stopped, paced, .. } = self;
         match rows.name(slot) {
             None => rows.insert(slot, RowName { key, owner }, of.tick, gone.forget(key)),
             Some(name) if name.owner != owner => rows.give(slot, owner, of.tick),
@@ -276,7 +276,7 @@ impl RowsToTell {
 
     /// What was the client's own, or told exactly, or another variant, is told until it is there.
     fn tell_given_again(&mut self) {
-        let RowsToTell { rows, waiting, given, .. } = self;
+        let DirtyTracker { rows, waiting, given, .. } = self;
         let mut next = 0;
         while let Some(slot) = given.next_from(next) {
             next = slot + 1;

@@ -17,7 +17,7 @@ const LOW_BIN: i64 = 64;
 
 /// A histogram whose weights halve with time.
 #[derive(Clone, Debug)]
-pub(super) struct Histogram {
+pub(super) struct LatenessHistogram {
     half_life_s: f64,
     /// The lower edge of the lowest bin, in bins.
     origin: i64,
@@ -33,9 +33,9 @@ pub(super) struct Histogram {
     since: Instant,
 }
 
-impl Histogram {
-    pub(super) fn new(half_life_s: f64) -> Histogram {
-        Histogram {
+impl LatenessHistogram {
+    pub(super) fn new(half_life_s: f64) -> LatenessHistogram {
+        LatenessHistogram {
             half_life_s,
             origin: 0,
             weights: vec![0.0; BINS],
@@ -118,7 +118,7 @@ mod tests {
 
     /// The same from the weights alone, one by one.
     #[expect(clippy::cast_possible_wrap, reason = "an index is small")]
-    fn scanned(histogram: &Histogram, share: f64) -> Option<i64> {
+    fn scanned(histogram: &LatenessHistogram, share: f64) -> Option<i64> {
         let mut above = 0.0;
         let most = share * histogram.total;
         let top = histogram.weights.iter().rposition(|weight| {
@@ -157,7 +157,7 @@ mod tests {
 
         #[test]
         fn a_quantile_from_kept_sums_is_the_one_from_all_weights(acts in proptest::collection::vec(act(), 0..400)) {
-            let (mut histogram, mut now) = (Histogram::new(2.0), 0);
+            let (mut histogram, mut now) = (LatenessHistogram::new(2.0), 0);
             for act in acts {
                 match act {
                     Act::Add(after, value) => {
