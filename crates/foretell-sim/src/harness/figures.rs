@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use foretell::math::f64::sqrt;
 use foretell::motion::vector::{add, scale, squared_distance, sub};
-use foretell::session::client::{ClientState, PoseSource, Views};
+use foretell::session::client::{ClientState, PoseSource, View, Views};
 use foretell::session::server::PeerStats;
 use foretell::time::{Instant, Tick};
 use foretell::world::{Entity, Meaning, PlayerId, Row, Rows, Schema, World};
@@ -212,9 +212,14 @@ impl Gauge {
         let at = (seen.client.tick(), seen.client.tick_fraction(seen.local));
         let mut before = core::mem::take(&mut watched.own);
         seen.client.present(seen.local, &mut self.views);
-        for view in &self.views {
+        let schema = &seen.setting.rules.schema;
+        let is_somewhere = |view: &View<'_>| {
+            let mut columns = schema.component(view.row().component).columns();
+            columns.any(|column| column.meaning == Meaning::Position)
+        };
+        for view in self.views.iter().filter(is_somewhere) {
             let shown = view.pose().position;
-            if Some(view.owner) == own {
+            if Some(view.owner) == own && view.source == PoseSource::Predicted {
                 let simulated = sub(shown, view.offset.position());
                 if let Some((shown_before, at_before)) = before.remove(&view.entity) {
                     // After a resync that state is gone: where it would have been at its present velocity.

@@ -133,7 +133,7 @@ pub(super) struct Simulated<'a> {
 impl Simulated<'_> {
     fn has(&self, RemovedRow { key, owner }: RemovedRow) -> bool {
         let is_predicted = |owner| self.predicted.contains(Owned { entity: key.entity, owner });
-        is_predicted(owner) || self.published.get(key).is_some_and(|row| is_predicted(row.owner))
+        is_predicted(owner) || self.published.owner(key.entity).is_some_and(is_predicted)
     }
 }
 
@@ -249,8 +249,17 @@ impl OptimisticChanges {
         let made = made.map(|row| ChangedRow::made(row, written.words(row.key()).is_none()));
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
-        let gone = written.of(entity).filter(|row| is_gone(row.key())).map(|row| ChangedRow::gone(row.removed()));
-        made.chain(gone).collect()
+        let gone = written.of(entity).map(|row| row.removed()).filter(|row| is_gone(row.key));
+        // What only an earlier step has made of it.
+        let is_unwritten = |row: &RemovedRow| written.words(row.key).is_none() && before(row.key).is_some();
+        let unmade = self.rows_of(entity).filter(|row| is_unwritten(row) && is_gone(row.key));
+        made.chain(gone.chain(unmade).map(ChangedRow::gone)).collect()
+    }
+
+    /// The rows of an entity that any step has made. One may come more than once.
+    fn rows_of(&self, entity: Entity) -> impl Iterator<Item = RemovedRow> {
+        let changes = self.changes.iter().filter(move |change| change.entity == entity);
+        changes.flat_map(|change| &change.rows).filter(|row| !row.is_gone()).map(ChangedRow::removed)
     }
 
     fn make(&mut self, tick: Tick, Change { by, of: Owned { entity, .. } }: Change, rows: Vec<ChangedRow>) {

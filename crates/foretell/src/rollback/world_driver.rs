@@ -296,7 +296,7 @@ impl WorldDriver {
     }
 
     /// Takes in what the step of `tick` has published, before which these rows of other entities were written. What it has made of
-    /// those is remembered: they are written again. What it has made anew of a kind that is never predicted is taken away.
+    /// those is remembered: they are written again. What it has spawned of a kind that is never predicted is taken away.
     fn take_published(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
@@ -312,11 +312,10 @@ impl WorldDriver {
         self.strays.extend(self.changes.keys(tick, simulated));
         self.adopting.clear();
         let is_made = |key: &&RowKey| published.is_never_predicted(key.component) && proxies.words(**key).is_none();
-        for RowKey { component, entity } in published.changed().iter().filter(is_made) {
-            // With all that it was spawned with.
-            let is_new = entity.tick() == tick;
-            let rows = published.of(*entity).filter(|row| is_new || row.component == *component);
-            rows.for_each(|row| self.adopting.name_removed(row.removed()));
+        let spawned = published.changed().iter().filter(is_made).filter(|key| key.entity.tick() == tick);
+        // With all that it was spawned with.
+        for row in spawned.flat_map(|key| published.of(key.entity)) {
+            self.adopting.name_removed(row.removed());
         }
         self.published.settle();
         if !self.adopting.removed().is_empty() {

@@ -68,6 +68,12 @@ impl RowPrediction {
         !self.never && self.audience.includes(player, owner)
     }
 
+    /// Whether they are among what is predicted of such an entity. What a step makes of it that no client predicts stays so until the
+    /// entity is shown as that.
+    pub(crate) fn stays_with(self, player: PlayerId, owner: PlayerId) -> bool {
+        self.audience.includes(player, owner)
+    }
+
     /// Whether the owner's client may: it is told these rows exactly, all of one state.
     pub(crate) fn is_of_owner(self) -> bool {
         !self.never && self.audience != Audience::Others

@@ -337,11 +337,11 @@ impl Rows {
         self.tables[usize::from(component.0)].prediction.never
     }
 
-    /// The predicted rows, ascending: those of predicted entities, but for components that a client does not predict.
+    /// The predicted rows, ascending: those of predicted entities, but for components that its client is not told.
     pub(crate) fn predicted(&self, predicted: &PredictionSet) -> impl Iterator<Item = Row<'_>> {
         let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
         let prediction = |row: &Row<'_>| self.tables[usize::from(row.component.0)].prediction;
-        self.iter().filter(move |row| is_predicted(row.owned()) && prediction(row).is_of(player, row.owner))
+        self.iter().filter(move |row| is_predicted(row.owned()) && prediction(row).stays_with(player, row.owner))
     }
 
     /// Becomes a copy of the [predicted](Rows::predicted) rows.
@@ -355,7 +355,7 @@ impl Rows {
             let chunks = from.owners_in_chunks().filter(|(_, owners)| !predicted.has_surely_none_of(owners));
             for index in chunks.flat_map(|(first, owners)| first..first + owners.len()) {
                 let of = Owned { entity: from.entities[index], owner: from.owners[index] };
-                if is_predicted(of) && from.prediction.is_of(predicted.player(), of.owner) {
+                if is_predicted(of) && from.prediction.stays_with(predicted.player(), of.owner) {
                     table.push(from.at(component, index));
                 }
             }
@@ -368,19 +368,16 @@ impl Rows {
         if predicted.has_all() { self.len() as u64 } else { self.predicted(predicted).count() as u64 }
     }
 
-    /// Forgets the [predicted](Rows::predicted) rows, and that any was removed; and what of predicted entities was told while they were
-    /// of a kind that nobody predicts.
+    /// Forgets the [predicted](Rows::predicted) rows, and that any was removed.
     pub(crate) fn drop_predicted(&mut self, predicted: &PredictionSet) {
         let (player, mut is_predicted) = (predicted.player(), predicted.in_order());
         let Rows { tables, removed, .. } = self;
         for table in &mut *tables {
             let prediction = table.prediction;
-            let is_over = |owner| prediction.never || prediction.is_of(player, owner);
-            table.retain(|of| !is_predicted(of) || !is_over(of.owner), |_| {});
+            table.retain(|of| !is_predicted(of) || !prediction.stays_with(player, of.owner), |_| {});
         }
         let prediction = |row: &RemovedRow| tables[usize::from(row.key.component.0)].prediction;
-        let is_over = |row: &RemovedRow| prediction(row).never || prediction(row).is_of(player, row.owner);
-        removed.retain(|row| !predicted.contains(row.owned()) || !is_over(row));
+        removed.retain(|row| !predicted.contains(row.owned()) || !prediction(row).stays_with(player, row.owner));
     }
 
     /// A hash of all rows (FNV-1a over entities, owners and words): equal rows have equal digests on every platform.

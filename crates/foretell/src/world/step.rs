@@ -230,7 +230,8 @@ impl<'a, I> Step<'a, I> {
 
     /// Says that two entities have influenced each other in this tick: they collided, one pushed the other, one hurt the
     /// other. It explains corrections ([`Causes::OTHERS`](crate::session::client::Causes::OTHERS)) where they belong to
-    /// different players, or one of them is a proxy on a client, and changes nothing else.
+    /// different players, or one of them is a proxy on a client, and changes nothing else. Where the server's step alone says it (its
+    /// guard has hit a player), the clients of both are told.
     pub fn touch(&mut self, a: Owned, b: Owned) {
         if a.owner != b.owner || !self.is_authority() && self.role(a) != self.role(b) {
             self.output.contacts.extend([a.entity, b.entity]);

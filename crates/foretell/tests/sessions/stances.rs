@@ -6,9 +6,8 @@ use foretell::session::client::ClientEvent;
 use foretell::{
     Client, ClientConfig, Entity, Frame, Instant, Rules, ServerConfig, Simulate, State, Step, Table, Tick, Views, World,
 };
-use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use foretell_sim::harness::{BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
-use std::collections::BTreeSet;
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 enum Drone {
@@ -23,12 +22,29 @@ enum Drone {
     },
 }
 
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Pilot {
+    #[state(position)]
+    at: [f32; 3],
+}
+
+/// Who turns a drone from one to the other, in every hundredth tick.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+enum By {
+    /// Its step, on both ends.
+    #[default]
+    Step,
+    Server,
+    /// Its player lets go with a key, on both ends; the server takes it up again.
+    Input,
+}
+
 #[derive(World, Clone, Default)]
 struct Hangar {
     drones: Table<Drone>,
-    /// Whether the server alone lets go and takes.
+    pilots: Table<Pilot>,
     #[world(constant)]
-    by_server: bool,
+    by: By,
 }
 
 impl Simulate for Hangar {
@@ -37,16 +53,29 @@ impl Simulate for Hangar {
     fn step(&mut self, step: &mut Step<'_, Buttons>) {
         for joined in step.joined() {
             self.drones.spawn(step, joined.player, Drone::Flown { at: [0.0; 3] });
+            self.pilots.spawn(step, joined.player, Pilot::default());
+        }
+        for mut pilot in self.pilots.simulated(step) {
+            let up = step.input(pilot.owner()).is_some_and(|player| player.input.up);
+            pilot.at[1] += f32::from(u8::from(up)) / 64.0;
         }
         let (tick, is_authority) = (step.tick().get(), step.is_authority());
-        let is_loose = (tick / 100) % 2 == 1;
-        let turns = tick.is_multiple_of(100) && (is_authority || !self.by_server);
+        let is_turn = tick.is_multiple_of(100);
         for mut drone in self.drones.simulated(step) {
+            let lets_go = step.input(drone.owner()).is_some_and(|player| player.input.left && player.input.right);
+            let is_loose = match self.by {
+                By::Step => is_turn.then_some((tick / 100) % 2 == 1),
+                By::Server => (is_turn && is_authority).then_some((tick / 100) % 2 == 1),
+                By::Input if is_turn && is_authority => Some(false),
+                By::Input => lets_go.then_some(true),
+            };
             let (Drone::Flown { at } | Drone::Loose { at }) = &mut *drone;
             at[0] += 1.0 / 64.0;
             let at = *at;
-            if turns {
-                *drone = if is_loose { Drone::Loose { at } } else { Drone::Flown { at } };
+            match is_loose {
+                Some(true) => *drone = Drone::Loose { at },
+                Some(false) => *drone = Drone::Flown { at },
+                None => {}
             }
         }
     }
@@ -63,7 +92,10 @@ struct Watch {
     last_m: Option<f32>,
     /// The largest way from one frame to the next, in metres.
     largest_m: f32,
-    variants: BTreeSet<&'static str>,
+    /// How often it turned from one to the other.
+    turns: u32,
+    was_loose: bool,
+    corrections: usize,
 }
 
 impl Driver<Hangar> for Watch {
@@ -74,13 +106,14 @@ impl Driver<Hangar> for Watch {
     fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Hangar>, frame: &Frame<'_>) {
         for event in frame.events {
             match event {
-                ClientEvent::Spawned(of) => _ = self.drone.replace(*of),
+                ClientEvent::Spawned(of) => _ = self.drone.get_or_insert(*of),
                 ClientEvent::Hidden { .. } | ClientEvent::Despawned { .. } | ClientEvent::Withdrawn { .. } => {
                     self.ended += 1;
                 }
                 _ => {}
             }
         }
+        self.corrections += frame.corrections.len();
         let Some(drone) = self.drone else { return };
         let mut views = Views::new();
         client.present(at.local, &mut views);
@@ -92,22 +125,37 @@ impl Driver<Hangar> for Watch {
         let last = self.last_m.replace(x).unwrap_or(x);
         self.largest_m = self.largest_m.max((x - last).abs());
         let is_loose = matches!(view.get::<Drone>(), Some(Drone::Loose { .. }));
-        self.variants.insert(if is_loose { "loose" } else { "flown" });
+        self.turns += u32::from(is_loose != self.was_loose);
+        self.was_loose = is_loose;
     }
 }
 
 #[test]
 fn what_its_player_flies_no_more_and_flies_again_is_always_there_and_moves_on() {
-    for (loss, seed) in [(0.0, 1), (0.05, 2), (0.1, 3), (0.1, 4)] {
-        let world = || Hangar { by_server: true, ..Hangar::default() };
+    let cases = [By::Server, By::Step].into_iter().flat_map(|by| [(by, 0.0), (by, 0.05), (by, 0.1)]);
+    for ((by, loss), seed) in cases.zip(1..) {
+        let world = || Hangar { by, ..Hangar::default() };
         let mut simulation = Simulation::new(Rules::new(Hangar::schema()), ServerConfig::default(), world(), seed);
         let conditions = Conditions { loss: Loss::Uniform(loss), ..link(50) };
         let (client, host) = (ClientConfig::default(), HostOptions::at(64));
         simulation.add_player(PlayerOptions { client, host, conditions, world: world() });
         let mut watch = Watch::default();
         simulation.run_until(Instant::from_micros(20_000_000), &mut watch);
-        assert_eq!((watch.missing, watch.ended), (0, 0), "{loss}, seed {seed}");
-        assert!(watch.largest_m < 0.06, "{loss}, seed {seed}: {} m in a frame", watch.largest_m);
-        assert_eq!(watch.variants, BTreeSet::from(["flown", "loose"]));
+        assert_eq!((watch.missing, watch.ended), (0, 0), "{by:?}, {loss}, seed {seed}");
+        assert_eq!(watch.turns, 12, "{by:?}, {loss}, seed {seed}: to and fro once each time");
+        assert!(watch.largest_m < 0.06, "{by:?}, {loss}, seed {seed}: {} m in a frame", watch.largest_m);
+        assert!(watch.corrections == 0 || by == By::Server, "{by:?}, {loss}, seed {seed}: both ends do the same");
     }
+}
+
+#[test]
+fn no_check_misses_what_its_player_lets_go_and_is_not_to_predict_any_more() {
+    Scenario::new(Rules::new(Hangar::schema()), || Hangar { by: By::Input, ..Hangar::default() })
+        .players(2)
+        .bot(|_: &BotView<'_>, random| Buttons::from_bits(random.next_u64()))
+        .faults(FaultMix::default())
+        // The server takes it up at any time.
+        .without("calm")
+        .seeds(0..20)
+        .expect("no check complains");
 }

@@ -1,7 +1,7 @@
 //! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
 
 use super::punctual::CALM_AFTER;
-use super::{Check, ClientSeen, NamedRow, Setting, describe_correction, difference, may_be_predicted};
+use super::{Check, ClientSeen, NamedRow, Setting, describe_correction, difference, is_to_be_predicted};
 use alloc::string::String;
 use core::time::Duration;
 use foretell::session::client::ClientState;
@@ -54,7 +54,7 @@ impl<W: World> Check<W> for Convergence {
         let schema = &seen.setting.rules.schema;
         // All its own that it predicts, but for what others alone are told of them.
         let own = truth.seen_by(schema, player).filter(|row| row.owner == player);
-        for row in own.filter(|row| may_be_predicted(schema, truth, row.entity)) {
+        for row in own.filter(|row| is_to_be_predicted(seen, tick, row.entity)) {
             let (ours, theirs) =
                 (NamedRow::predicted(predicted.words(row.key())), NamedRow::of_server(Some(row.words)));
             let Setting { rules, client, .. } = seen.setting;

@@ -1,12 +1,12 @@
 //! What becomes of the authority's samples: each arrives as it was sent, is compared, and ends in one outcome.
 
-use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference, may_be_predicted};
+use super::{Check, ClientSeen, Each, NamedRow, SUSPECTS, Setting, describe_correction, difference};
 use alloc::string::String;
 use core::time::Duration;
 use foretell::session::Rules;
 use foretell::session::client::{Causes, ClientEvent, ClientState};
 use foretell::time::{Instant, Tick};
-use foretell::world::{Audience, ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
+use foretell::world::{Audience, ComponentSchema, ROW_WORDS_MAX, Row, RowKey, Schema, Tolerance, World};
 
 /// Every sample has exactly one outcome, in every update.
 #[derive(Clone, Copy, Debug)]
@@ -191,9 +191,16 @@ impl<W: World> Check<W> for Silence {
         };
         let Some(predicted) = seen.client.predicted(tick).filter(|_| !waits) else { return Ok(()) };
         let schema = &seen.setting.rules.schema;
-        let theirs = rows.iter().filter(|row| row.owner == player && may_be_predicted(schema, rows, row.entity));
+        // What is of a kind that nobody predicts is told one by one, and predicted from when it is shown as another.
+        let is_never = |row: Row<'_>| schema.component(row.component).is_never_predicted();
+        let may_be = schema.components().iter().any(ComponentSchema::is_never_predicted);
+        let now = seen.client.predicted(seen.client.tick());
+        let is_shown = |entity| seen.views.get(entity).is_some() && now.is_none_or(|rows| !rows.has(entity));
+        let is_shown = |entity| is_shown(entity) || rows.of(entity).any(is_never);
+        let own = |row: &Row<'_>| row.owner == player;
+        let theirs = rows.iter().filter(own).filter(|row| !may_be || !is_shown(row.entity));
         // Of others it may be known already that they are gone in a later state.
-        let ours = predicted.iter().filter(|row| row.owner == player && rows.words(row.key()).is_none());
+        let ours = predicted.iter().filter(own).filter(|row| rows.words(row.key()).is_none() && !is_never(*row));
         for key in theirs.chain(ours).map(|row| row.key()) {
             let (ours, theirs) = (NamedRow::predicted(predicted.words(key)), NamedRow::of_server(rows.words(key)));
             let Setting { rules, client, .. } = seen.setting;

@@ -54,7 +54,7 @@ impl<W: World> LocalWorld<W> {
     /// Begins at the newest snapshot, and simulates up to `until`.
     pub(super) fn start(&mut self, world: &mut W, until: Tick, settings: &ClientSettings) {
         let newest = self.snapshots.newest().expect("it was there a moment ago").tick;
-        let full = self.snapshots.state(newest, self.player).expect("it is there");
+        let full = self.snapshots.state(newest, self.prediction.timeline.predicted()).expect("it is there");
         self.prediction.predict_everything(&settings.rules, &full);
         for canonical in self.snapshots.complete().flat_map(|snapshot| &snapshot.canonical) {
             self.prediction.timeline.announce(*canonical);

@@ -62,8 +62,10 @@ pub(super) fn settle(changes: &mut OptimisticChanges, now: &KnownNow<'_>, log: &
     });
     log.events.extend(answers);
     let told = |row: &ChangedRow| {
-        let gone = newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
-        snapshots.told_in(row.key).or(gone)
+        let gone = || newest.filter(|_| row.is_gone() || !snapshots.has(row.key.entity));
+        // The authority may have made another variant of it in the same step.
+        let of_others = || settings.rules.schema.other_variants(row.key).filter_map(|key| snapshots.told_in(key)).max();
+        snapshots.told_in(row.key).or_else(gone).or_else(of_others)
     };
     let is_shown = |row: &ChangedRow, tick: Tick| {
         let later = settings.rules.schema.component(row.key.component).later_ticks(rate, 1);

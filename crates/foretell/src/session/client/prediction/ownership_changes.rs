@@ -55,7 +55,8 @@ impl OwnershipChanges {
         core::mem::swap(owners, before);
         owners.clear();
         let mut next = 0;
-        let others = known.iter().filter(|row| row.owner != player);
+        // What is never predicted is in no such state, whosever it is.
+        let others = known.iter().filter(|row| row.owner != player || known.is_never_predicted(row.component));
         for Owned { entity, owner } in rows.iter().chain(others).map(|row| row.owned()) {
             owners.get_or_insert_near(entity, &mut next, || owner);
         }

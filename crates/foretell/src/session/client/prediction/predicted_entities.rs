@@ -203,15 +203,17 @@ impl PredictedEntities {
                 self.wanted.insert_single(of, false);
             }
         }
-        self.leave_kinds(known, &settings.rules.schema);
+        self.leave_kinds(known, &predictable.states, &settings.rules.schema);
     }
 
     /// What is of a kind that is never predicted, whatever was said, and of what no component can be.
-    fn leave_kinds(&mut self, known: &Known<'_>, schema: &Schema) {
+    fn leave_kinds(&mut self, known: &Known<'_>, states: &NewestPredictions<'_>, schema: &Schema) {
         let (own, wanted) = (self.wanted.player(), &mut self.wanted);
         let prediction = |component: ComponentId| schema.component(component).prediction();
         let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
         let tracks = known.snapshots.tracks();
+        // What a step here has made so stays on the screen as that until it is shown.
+        let is_let_go = |key: RowKey| states.newest.is_some_and(|rows| rows.words(key).is_some());
         for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
             let never = prediction(id).never;
             // What is never predicted is told by itself.
@@ -219,7 +221,8 @@ impl PredictedEntities {
             let rows = newest.unwrap_or(&known.snapshot.rows);
             for of in rows.component(id).map(|row| row.owned()) {
                 let any = || rows.of(of.entity).any(|row| prediction(row.component).is_of(own, row.owner));
-                if wanted.contains(of) && (never || !any()) {
+                let is_told = || never && !is_let_go(RowKey { component: id, entity: of.entity });
+                if wanted.contains(of) && (is_told() || !never && !any()) {
                     wanted.insert_single(of, false);
                 }
             }

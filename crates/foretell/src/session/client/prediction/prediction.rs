@@ -7,7 +7,7 @@ use super::cause_evidence::ComparedTicks;
 use super::change_outcomes;
 use super::effects::{Effects, Now};
 use super::predicted_entities::{Known, Predictable, PredictedEntities};
-use super::reconciler::{Comparison, Reconciler};
+use super::reconciler::{Comparison, Reconciler, let_go};
 use crate::rollback::{NewestPredictions, Timeline};
 use crate::session::Rules;
 use crate::session::client::client_settings::ClientSettings;
@@ -165,6 +165,7 @@ impl<W: World> Prediction<W> {
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
+        reconciler.keep_let_go(timeline, snapshot, snapshots);
         let is_canonical = timeline.canonical().contains(&tick);
         let tolerance = if is_canonical { Tolerance::none() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
@@ -228,7 +229,8 @@ impl<W: World> Prediction<W> {
 
     /// Predicts them, from the state of `tick` on, which has been compared.
     pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, log: &mut UpdateLog) {
-        let full = snapshots.state(tick, self.targets.wanted().player()).expect("it has just been compared");
+        let mut full = snapshots.state(tick, self.targets.wanted()).expect("it has just been compared");
+        let_go(&self.reconciler.authority).for_each(|row| full.set_words(row));
         let ran = self.timeline.switch(world, tick, self.targets.wanted(), &full);
         snapshots.recount(self.targets.wanted());
         log.resimulate(ran);
@@ -270,7 +272,7 @@ impl<W: World> Prediction<W> {
     /// the client has slept.
     pub(crate) fn restart(&mut self, world: &mut W, restart: Restart, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let Restart { tick, until, cursor } = restart;
-        let Some(full) = snapshots.state(tick, self.targets.wanted().player()) else { return };
+        let Some(full) = snapshots.state(tick, self.targets.wanted()) else { return };
         self.reconciler.adopt(&full, self.timeline.predicted(), tick, until);
         let replayed = self.timeline.restart(world, tick, &full, until);
         snapshots.settle_adopted(tick);

@@ -7,10 +7,11 @@ use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::correction_causes::Causes;
-use crate::session::client::snapshots::Compared;
+use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
 use crate::time::Tick;
 use crate::world::{
-    ComponentSchema, Difference, Entity, Meaning, PlayerId, PredictionSet, Rows, Schema, Tolerance, World, compare_row,
+    ComponentSchema, Difference, Entity, EntityMap, Meaning, PlayerId, PredictionSet, Row, Rows, Schema, Tolerance,
+    World, compare_row,
 };
 use alloc::vec::Vec;
 
@@ -28,6 +29,8 @@ pub(crate) struct Reconciler {
     pub authority: Rows,
     /// The entities that have changed hands with the state that is compared, ascending.
     handed: Vec<Entity>,
+    /// Since which state that was compared entities are kept that a step here has made of a kind that no client predicts.
+    unheard: EntityMap<Tick>,
     pub causes: CauseEvidence,
     pub corrections: PendingCorrections,
 }
@@ -35,7 +38,7 @@ pub(crate) struct Reconciler {
 impl Reconciler {
     pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
         let (causes, corrections) = (CauseEvidence::new(own), PendingCorrections::new());
-        Reconciler { authority: Rows::new(schema), handed: Vec::new(), causes, corrections }
+        Reconciler { authority: Rows::new(schema), handed: Vec::new(), unheard: EntityMap::new(), causes, corrections }
     }
 
     /// How much it remembers.
@@ -55,6 +58,28 @@ impl Reconciler {
         self.handed.clear();
         self.handed.extend_from_slice(handed);
         self.causes.take_in(timeline, tick);
+    }
+
+    /// What a step here has made of predicted entities that no client predicts is told by itself, if it is so: it stays as it is, where the
+    /// authority says nothing else of its entity and that is there, or may be: a state that is told against none names nothing that is gone,
+    /// and what is told by itself may be lost.
+    pub(crate) fn keep_let_go<W: World>(&mut self, timeline: &Timeline<W>, snapshot: &Snapshot, snapshots: &Snapshots) {
+        let Reconciler { authority, unheard, .. } = self;
+        let (tick, horizon) = (snapshot.tick, timeline.horizon());
+        let predicted = timeline.rows(tick);
+        unheard.retain(|entity, _| predicted.is_some_and(|rows| rows.has(entity)));
+        let is_there = |entity| snapshots.has(entity) || snapshots.is_hidden(entity, tick);
+        for row in predicted.into_iter().flat_map(let_go) {
+            if snapshot.rows.has(row.entity) || snapshot.lists.ends(row.entity) {
+                continue;
+            }
+            let since = *unheard.get_or_insert_with(row.entity, || tick);
+            let may_come = tick.since(since) < horizon && snapshots.heard_of(row.key()) < Some(since);
+            if is_there(row.entity) || may_come {
+                authority.set_words(row);
+            }
+        }
+        authority.settle();
     }
 
     /// The authority's state of `tick` is taken over as it is, and simulated on up to `until`: every predicted entity in it
@@ -96,7 +121,7 @@ impl Reconciler {
     /// were handed over are predicted on one side only, as nobody could foresee.
     pub(crate) fn compare(&mut self, comparison: &Comparison<'_>) -> Compared {
         let Comparison { tick, predicted, schema, tolerance } = comparison;
-        let Reconciler { authority, handed, causes, corrections } = self;
+        let Reconciler { authority, handed, causes, corrections, .. } = self;
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
@@ -104,7 +129,8 @@ impl Reconciler {
         let coupled = causes.is_exact() && !alike;
         let named = authority.iter().map(|row| (row, Some(row.words)));
         let unnamed = predicted.iter().filter(|row| authority.words(row.key()).is_none()).map(|row| (row, None));
-        for (row, theirs) in named.chain(unnamed) {
+        let is_compared = |row: &Row<'_>| !predicted.is_never_predicted(row.component);
+        for (row, theirs) in named.chain(unnamed).filter(|(row, _)| is_compared(row)) {
             let (entity, ours) = (row.entity, predicted.get(row.key()));
             let is_handed = handed.binary_search(&entity).is_ok();
             let is_owned_otherwise = !is_handed && theirs.is_some() && ours.is_some_and(|ours| ours.owner != row.owner);
@@ -132,6 +158,11 @@ impl Reconciler {
         found.stayed = stayed;
         found
     }
+}
+
+/// Rows that a step here has made of a kind that no client predicts, ascending.
+pub(crate) fn let_go(predicted: &Rows) -> impl Iterator<Item = Row<'_>> {
+    predicted.iter().filter(|row| predicted.is_never_predicted(row.component))
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.

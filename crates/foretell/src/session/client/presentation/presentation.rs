@@ -199,7 +199,7 @@ impl Presentation {
 
     fn present_others(&self, visual: &UnsmoothedState<'_>, views: &mut Views) {
         let (Some(remote), Sources { schema, predicted, .. }) = (&visual.remote, visual.sources) else { return };
-        let predicted = predicted.players;
+        let (predicted, newest) = (predicted.players, predicted.newest);
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let prediction = schema.component(id).prediction();
@@ -207,8 +207,10 @@ impl Presentation {
             let written = self.remote.written(&others);
             views.begin(id);
             let mut given = visual.given_after(id, None);
-            let is_predicted =
-                |row: &Row<'_>| predicted.contains(row.owned()) && prediction.is_of(predicted.player(), row.owner);
+            let is_made = |row: &Row<'_>| newest.is_some_and(|rows| rows.words(row.key()).is_some());
+            let is_predicted = |row: &Row<'_>| {
+                predicted.contains(row.owned()) && (prediction.is_of(predicted.player(), row.owner) || is_made(row))
+            };
             for nth in 0..others.count() {
                 let Some(RemoteRow { row, .. }) = others.seek(nth) else { continue };
                 if is_predicted(&row) || !self.lifecycles.is_shown(row.entity, &mut next) {

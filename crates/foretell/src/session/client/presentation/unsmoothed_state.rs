@@ -12,7 +12,7 @@ use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
-use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, Schema, World, copy};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
 
 /// What is shown is made of this.
 pub(crate) struct Sources<'a> {
@@ -103,8 +103,12 @@ impl<'a> UnsmoothedState<'a> {
     pub(crate) fn given_after(&self, component: ComponentId, after: Option<Entity>) -> Option<Row<'a>> {
         let (changes, remote) = (self.sources.predicted.changes, self.remote.as_ref()?);
         let is_new = |row: &Row<'_>| Some(row.entity) > after && remote.get(row.key()).is_none();
+        // It may be the player's own by now, or be shown as what the authority has made of it since.
+        let is_predicted = |entity| self.sources.predicted.newest.is_some_and(|rows| rows.has(entity));
+        let is_told = |key: RowKey| remote.get(key).is_some() && changes.get(key).is_none();
+        let is_over = |row: &Row<'_>| self.sources.schema.other_variants(row.key()).any(is_told);
         let given = changes.given(component).filter(|row| is_new(row) && remote.has(row.entity));
-        given.min_by_key(|row| row.entity)
+        given.filter(|row| !is_predicted(row.entity) && !is_over(row)).min_by_key(|row| row.entity)
     }
 
     /// By what another entity is drawn.

@@ -4,7 +4,7 @@
 use super::shown_reader::ShownRecord;
 use super::tracks::Tracks;
 use crate::time::{Tick, TickRate};
-use crate::world::{Audience, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, Entity, Owned, PlayerId, PredictionSet, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// The rows of a state as far as they are known: those that are told by themselves as they were told last, and the client's own that
@@ -191,11 +191,15 @@ impl KnownRows {
     }
 
     /// The state of `tick`, of which these rows are told exactly, with others as they are now that were there by then.
-    pub(super) fn state_with(&self, tick: Tick, player: PlayerId, exact: &Rows) -> Rows {
+    /// Without what is predicted and not told exactly.
+    pub(super) fn state_with(&self, tick: Tick, predicted: &PredictionSet, exact: &Rows) -> Rows {
         let mut state = self.rows.clone();
         let is_known = |key: RowKey| key.entity.tick() < tick && self.rows.words(self.first_of(key)).is_some();
-        let is_shown = |key: RowKey| self.schema.component(key.component).prediction().is_shown_to_owner();
-        state.retain(|key, of| (of.owner != player || is_shown(key)) && is_known(key));
+        let is_shown = |key: RowKey, of: Owned| match self.rows.is_never_predicted(key.component) {
+            true => !predicted.contains(of),
+            false => of.owner != predicted.player(),
+        };
+        state.retain(|key, of| is_shown(key, of) && is_known(key));
         exact.iter().for_each(|row| state.set_words(row));
         state.settle();
         state

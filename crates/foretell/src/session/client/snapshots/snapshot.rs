@@ -67,6 +67,11 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
+    /// Whether it is said that an entity is over: it is not told exactly any more, nor is it there.
+    pub(crate) fn ends(&self, entity: Entity) -> bool {
+        self.gone.iter().any(|gone| gone.entity == entity) && !self.hidden.contains(&entity)
+    }
+
     /// Room from the start for what an ordinary snapshot says.
     pub(super) fn with_room() -> Lists {
         Lists {

@@ -352,10 +352,10 @@ impl Snapshots {
         self.newest().map(|newest| if self.is_exact { &newest.rows } else { self.known.rows() })
     }
 
-    /// The state of `tick` as far as it is known: what is not told exactly as it was told last.
-    pub(crate) fn state(&self, tick: Tick, player: PlayerId) -> Option<Rows> {
+    /// The state of `tick` as far as it is known: what is not told exactly as it was told last, and is not predicted.
+    pub(crate) fn state(&self, tick: Tick, predicted: &PredictionSet) -> Option<Rows> {
         let Snapshot { rows, .. } = self.get(tick)?;
-        Some(if self.is_exact { rows.clone() } else { self.known.state_with(tick, player, rows) })
+        Some(if self.is_exact { rows.clone() } else { self.known.state_with(tick, predicted, rows) })
     }
 
     /// Of which state a row of the newest is; `None` where there is no such row.
@@ -363,6 +363,11 @@ impl Snapshots {
         self.rows()?.words(key)?;
         let newest = self.newest()?;
         if self.is_exact { Some(newest.tick) } else { self.known.tracks().newest_tick(key) }
+    }
+
+    /// The newest state of which a row was told, there or gone; `None` where nothing is known of it.
+    pub(crate) fn heard_of(&self, key: RowKey) -> Option<Tick> {
+        self.known.tracks().newest_tick(key)
     }
 
     /// How each row was in the last states.

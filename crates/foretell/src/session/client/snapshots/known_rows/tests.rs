@@ -4,7 +4,7 @@ use super::*;
 use crate::session::client::snapshots::shown_reader::ShownRow;
 use crate::session::test_states::{self, PURSE, SHIP};
 use crate::time::{TickRate, TickTime};
-use crate::world::{ComponentId, Entity};
+use crate::world::{ComponentId, Entity, PredictionSet};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use foretell::State;
@@ -268,7 +268,7 @@ fn rows_that_wait_for_the_first_of_their_entity_are_not_shown_and_are_counted_un
     let counts = |known: &mut KnownRows| {
         let own = Rows::new(&schema);
         known.take_in_exact(Tick::new(2), ME, &own, NOTHING);
-        (known.state_with(Tick::new(2), ME, &own).len(), known.orphans())
+        (known.state_with(Tick::new(2), &PredictionSet::own(ME), &own).len(), known.orphans())
     };
     (0..100).for_each(|nth| tell_wagon(&mut known, nth, 1, true));
     assert_eq!(counts(&mut known), (0, 100));
