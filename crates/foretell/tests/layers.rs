@@ -53,7 +53,7 @@ const FOLDERS: [Folder; 14] = [
                 "comparison_outcomes",
                 "input_relay_reader",
                 "received_datagrams",
-                "shown_reader",
+                "shown_row_reader",
                 "track_rings",
             ],
             &["hidden_entities", "track_lookup"],
@@ -76,7 +76,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/presentation",
         layers: &[
-            &["followers", "lifecycles", "playout", "view"],
+            &["followers", "lifecycles", "playout_clock", "view"],
             &["playout_reader"],
             &["views"],
             &["tick_interpolation"],
@@ -94,7 +94,7 @@ const FOLDERS: [Folder; 14] = [
                 "admission",
                 "inputs",
                 "hierarchy",
-                "component_history",
+                "component_rewind_history",
                 "peer_acks",
                 "row_versions",
                 "stats",
@@ -131,7 +131,12 @@ const FOLDERS: [Folder; 14] = [
     },
     Folder {
         path: "session/server/authority",
-        layers: &[&["authority_requests", "travel_budget"], &["hold"], &["hold_table"], &["authority_arbiter"]],
+        layers: &[
+            &["authority_requests", "travel_budget"],
+            &["authority_hold"],
+            &["authority_holds"],
+            &["authority_arbiter"],
+        ],
     },
     Folder { path: "session/server/exact_sessions", layers: &[&["digest_agreement"], &["exact_session"]] },
     Folder {
@@ -145,7 +150,7 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/server/replication",
         layers: &[
-            &["grid_cells", "optional_tick", "own_areas", "slot_set"],
+            &["grid_cells", "optional_tick", "own_bounding_boxes", "slot_set"],
             &[
                 "encodings_by_base",
                 "step_event_log",
@@ -155,7 +160,7 @@ const FOLDERS: [Folder; 14] = [
                 "ranking_key",
                 "interest_settings",
             ],
-            &["acked_rows", "told_entities", "recent_changes", "sent_datagrams", "slot_positions"],
+            &["acked_rows", "interest_set", "recent_changes", "sent_datagrams", "slot_positions"],
             &["chunk_bits_cache"],
             &["row_encoding_cache"],
             &["chosen_records", "interest_query"],
@@ -167,7 +172,7 @@ const FOLDERS: [Folder; 14] = [
             &["shown_datagram", "priority"],
             &["gone_rows", "rate_limited_rows"],
             &["shown_row_writer"],
-            &["dirty_rows"],
+            &["row_send_queue"],
             &["dirty_tracker"],
             &["shown_lane"],
             &["replica"],

@@ -6,10 +6,10 @@
 mod checkpoint_schedule;
 mod checkpoint_slots;
 mod checkpoints;
+mod client_rewind_source;
 mod input_history;
 mod newest_predictions;
 mod optimistic_changes;
-mod others_as_seen;
 mod remote_inputs;
 mod resimulation_progress;
 mod rollback_forecast;

@@ -1,8 +1,8 @@
 //! What is known of the caller's world: which state of a timeline it is in, and with which rows; and its steps.
 
+use super::client_rewind_source::ClientRewindSource;
 use super::input_history::StepInputs;
 use super::optimistic_changes::{OptimisticChanges, Simulated};
-use super::others_as_seen::OthersAsSeen;
 use super::state_history::{Slot, StateHistory};
 use crate::time::{Tick, TickRate};
 use crate::world::{
@@ -214,8 +214,8 @@ impl WorldDriver {
     }
 
     /// What the next step finds of others, before which these rows of them are written.
-    fn others<'a>(&'a self, proxies: &'a Rows) -> OthersAsSeen<'a> {
-        OthersAsSeen { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
+    fn others<'a>(&'a self, proxies: &'a Rows) -> ClientRewindSource<'a> {
+        ClientRewindSource { proxies, published: &self.published, predicted: &self.predicted, schema: &self.schema }
     }
 
     /// Whether the predicted rows that the world has published are these.

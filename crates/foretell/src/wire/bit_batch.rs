@@ -1,7 +1,7 @@
 //! Small values on their way to a writer: as many at once as fit.
 
 use super::BitWriter;
-use super::bits::mask;
+use super::bit_stream::mask;
 
 /// They are not all written before [`finish`](BitBatch::finish).
 pub(crate) struct BitBatch<'a, 'b> {

@@ -4,12 +4,12 @@
 //! fails with [`Malformed`] where the bytes end too early or claim what is not allowed.
 
 mod bit_batch;
-mod bits;
+mod bit_stream;
 mod encoded_bits;
 mod same_as_previous;
 
 pub(crate) use bit_batch::BitBatch;
-pub use bits::{BitReader, BitWriter, Malformed, Stream};
-pub(crate) use bits::{small_bits, small_code};
+pub use bit_stream::{BitReader, BitWriter, Malformed, Stream};
+pub(crate) use bit_stream::{small_bits, small_code};
 pub(crate) use encoded_bits::EncodedBits;
 pub use same_as_previous::{read_change, stream_change, write_change};

@@ -3,7 +3,7 @@
 mod admission;
 mod authoritative_state;
 mod authority;
-mod component_history;
+mod component_rewind_history;
 mod config;
 mod exact_sessions;
 mod hierarchy;

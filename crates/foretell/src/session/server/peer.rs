@@ -7,7 +7,7 @@ use super::peer_acks::PeerAcks;
 use super::peer_messages::PeerMessages;
 use super::replication::Replica;
 use super::stats::PeerCounters;
-use super::view_age::{RewindTerms, ViewAge};
+use super::view_age::{RewindLimits, ViewAge};
 use crate::session::{GapPolicy, Offence, Offences};
 use crate::time::Tick;
 use crate::world::{InputStatus, Messages, PlayerId, PlayerInput, RewindMoment, Seat};
@@ -119,7 +119,7 @@ impl<I: Copy + Default> Peer<I> {
     }
 
     /// By which moment the player is judged who makes this input; counts what can't be true.
-    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &RewindTerms) -> RewindMoment {
+    pub fn look_back(&mut self, input: &PlayerInput<I>, terms: &RewindLimits) -> RewindMoment {
         let judged = self.view_age.judge(input.player, input.presented, terms);
         if judged.is_impossible {
             self.counters.stats.offences.note(Offence::View);

@@ -18,7 +18,7 @@ use super::stats::ServerTotals;
 use super::tick_schedule::TickSchedule;
 use super::update_log::UpdateLog;
 use super::update_report::{LateInput, ServerEvent};
-use super::view_age::{RewindTerms, ViewSample};
+use super::view_age::{RewindLimits, ViewSample};
 use crate::session::datagram::DatagramKind;
 use crate::session::{Offence, Outbox, PeerId, Refusal};
 use crate::time::{Instant, Tick, TickTime};
@@ -157,7 +157,7 @@ impl<I: Input> Pipeline<I> {
         let here = self.roster.joined().find(|member| member.place.is_local());
         self.state.begin_step(tick, past, here.map(|member| member.player));
         let oldest = self.state.past().oldest();
-        let terms = RewindTerms { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
+        let terms = RewindLimits { tick, sent: past.sent, cap_ticks: past.ticks, oldest };
         if self.simulation.gather(&mut self.roster, self.settings.config.gap, &terms) {
             self.exact.note_unforeseen(tick.next());
         }

@@ -4,7 +4,7 @@
 //! a row is drawn as it would be if all of those had come in time. Who sits at the server sees each state as it is, and a line from one
 //! to the next.
 
-use super::component_history::{ComponentHistory, RewindEntry};
+use super::component_rewind_history::{ComponentRewindHistory, RewindEntry};
 use super::row_versions::RowVersions;
 use crate::motion::{Correction, vector};
 use crate::session::curves::{Curve, RowBuffer, RowInterpolator, Sample, Span, velocity_of};
@@ -38,7 +38,7 @@ impl RewindTerms {
 /// A component that is kept.
 #[derive(Debug)]
 struct Kept {
-    table: ComponentHistory,
+    table: ComponentRewindHistory,
     /// How it is rounded; `None` where it is told as it is.
     form: Option<RoundedRow>,
     /// How many ticks a turn of its rows takes, in which each is told at most once; and how many they are told apart at most, a multiple
@@ -105,7 +105,7 @@ impl RewindHistory {
             let form = Some(RoundedRow::new(component)).filter(|form| !form.is_exact());
             // Two states before the oldest moment and two after it, wherever between states it is.
             let ticks = terms.ticks + 4 * apart + 2;
-            Kept { table: ComponentHistory::new(component.words(), ticks), form, turn, apart }
+            Kept { table: ComponentRewindHistory::new(component.words(), ticks), form, turn, apart }
         };
         kept.clear();
         if terms.ticks > 0 {

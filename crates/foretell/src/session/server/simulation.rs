@@ -2,7 +2,7 @@
 
 use super::admission::{Member, Roster};
 use super::peer::Peer;
-use super::view_age::RewindTerms;
+use super::view_age::RewindLimits;
 use crate::session::GapPolicy;
 use crate::time::{Tick, TickRate};
 use crate::world::{Input, PlayerInput, ReceivedMessage, RewindMoment, RewindSource, Side, Step, StepOutput, World};
@@ -36,7 +36,7 @@ impl<I: Input> Simulation<I> {
     }
 
     /// Takes every player's input and messages of the next tick. Whether there are messages, of which no other client knows.
-    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &RewindTerms) -> bool {
+    pub fn gather(&mut self, roster: &mut Roster<Peer<I>>, gap: GapPolicy, terms: &RewindLimits) -> bool {
         self.inputs.clear();
         self.messages.clear();
         self.rewinds.clear();

@@ -40,7 +40,7 @@ pub(super) struct ViewSample {
 
 /// How far back a step may look.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RewindTerms {
+pub(super) struct RewindLimits {
     pub tick: Tick,
     /// How many ticks one state is sent after the other.
     pub sent: u32,
@@ -118,7 +118,7 @@ impl ViewAge {
     }
 
     /// By which moment a player is judged in a step whose input says that others were shown at `claimed`.
-    pub fn judge(&self, player: PlayerId, claimed: Option<TickTime>, terms: &RewindTerms) -> Judged {
+    pub fn judge(&self, player: PlayerId, claimed: Option<TickTime>, terms: &RewindLimits) -> Judged {
         let now = TickTime::start_of(terms.tick);
         let back = |ticks: TickTime| (now - ticks).max(TickTime::default());
         let Some(claim) = claimed.filter(|claim| *claim <= now) else {
@@ -218,7 +218,7 @@ mod tests {
             let mut age = ViewAge::new();
             (400..500).filter(|_| is_measured).for_each(|tick| note(&mut age, tick, lead));
             let (tick, now) = (Tick::new(500), TickTime::ticks(500.0));
-            let terms = RewindTerms { tick, sent, cap_ticks, oldest: Some(TickTime::start_of(Tick::new(oldest))) };
+            let terms = RewindLimits { tick, sent, cap_ticks, oldest: Some(TickTime::start_of(Tick::new(oldest))) };
             let claimed = claimed.map(TickTime::from_millionths);
             let Judged { rewind, is_impossible } = age.judge(PlayerId::new(1), claimed, &terms);
             let back = (now - rewind.used).as_ticks();

@@ -3,7 +3,7 @@
 mod error_offsets;
 mod followers;
 mod lifecycles;
-mod playout;
+mod playout_clock;
 mod playout_reader;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod presentation;

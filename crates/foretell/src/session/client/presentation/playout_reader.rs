@@ -2,7 +2,7 @@
 //! it.
 
 use super::followers::{AHEAD, Drawing, ToldMotion};
-use super::playout::Points;
+use super::playout_clock::Points;
 use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::{KnownIn, Look, Rest, Revision, Since, Snapshots, Tracks};
 use crate::session::curves::Curve;

@@ -2,7 +2,7 @@
 
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::lifecycles::Lifecycles;
-use super::playout::Points;
+use super::playout_clock::Points;
 use super::playout_reader::{RemoteRow, Seen};
 use super::remote_playback::RemotePlayback;
 use super::unsmoothed_state::{HeldShown, Motion, Sources, UnsmoothedState};

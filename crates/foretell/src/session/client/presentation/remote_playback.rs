@@ -7,7 +7,7 @@
 
 use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::{Drawing, Followers};
-use super::playout::Playout;
+use super::playout_clock::PlayoutClock;
 use super::playout_reader::{ComponentSamples, Pace, PlayoutReader, RemoteRow, Seen};
 use super::unsmoothed_state::{Sources, UnsmoothedState};
 use crate::motion::{Pose, VisualOffset, vector};
@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 /// Everything about others that is shown, from the start of a session to its end.
 pub(crate) struct RemotePlayback {
-    pub playout: Playout,
+    pub playout: PlayoutClock,
     rate: TickRate,
     /// By which curves they were shown in the last update, and by which states.
     pub curves: EntityCurves,
@@ -39,7 +39,7 @@ pub(crate) struct RemotePlayback {
 impl RemotePlayback {
     pub(crate) fn new(schema: &Schema, rate: TickRate, curve: Curve) -> RemotePlayback {
         RemotePlayback {
-            playout: Playout::new(rate),
+            playout: PlayoutClock::new(rate),
             rate,
             curves: EntityCurves::new(curve),
             seen: None,

@@ -1,6 +1,6 @@
 //! Which entities of others have left this client's view, as far as it was told: they are there still, for others.
 
-use super::shown_reader::ShownRecord;
+use super::shown_row_reader::ShownRecord;
 use crate::session::client::initial_capacity::FEW;
 use crate::time::Tick;
 use crate::world::{Entity, EntityMap, RowKey, Rows};

@@ -1,7 +1,7 @@
 //! What a client has been told of the rows that it shows, in whatever datagrams it came: how each is now, and how it was in the
 //! last states.
 
-use super::shown_reader::ShownRecord;
+use super::shown_row_reader::ShownRecord;
 use super::tracks::Tracks;
 use crate::time::{Tick, TickRate};
 use crate::world::{Audience, Entity, Owned, PlayerId, PredictionSet, Row, RowKey, Rows, Schema};

@@ -7,7 +7,7 @@ mod hidden_entities;
 mod input_relay_reader;
 mod known_rows;
 mod received_datagrams;
-mod shown_reader;
+mod shown_row_reader;
 mod snapshot;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod snapshots;

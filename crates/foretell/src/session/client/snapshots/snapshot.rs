@@ -1,7 +1,7 @@
 //! One of the authority's states as it comes: its parts, what they say, and what it is told against.
 
 use super::baselines::Holders;
-use super::shown_reader::ShownReader;
+use super::shown_row_reader::ShownRowReader;
 use crate::session::authority_codec::{ANSWERS_MAX, Answer, Holder, ToldHolder, read_holder};
 use crate::session::baseline_ref::BaselineRef;
 use crate::session::client::initial_capacity::FEW;
@@ -98,7 +98,7 @@ impl Lists {
         part: &SnapshotPart<'_>,
         codec: &ExactRowCodec,
         rows: &mut Rows,
-        shown: &mut ShownReader,
+        shown: &mut ShownRowReader,
     ) -> Result<(), Malformed> {
         let (tick, mut reader) = (part.tick, part.lists.clone());
         rows.clear();

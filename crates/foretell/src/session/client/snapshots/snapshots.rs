@@ -8,7 +8,7 @@ use super::comparison_outcomes::{Compared, Outcomes};
 use super::hidden_entities::HiddenEntities;
 use super::known_rows::{Gone, KnownRows};
 use super::received_datagrams::ReceivedDatagrams;
-use super::shown_reader::ShownReader;
+use super::shown_row_reader::ShownRowReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
 use super::tracks::Tracks;
 use crate::session::Rules;
@@ -38,7 +38,7 @@ pub(crate) struct Snapshots {
     rows: Rows,
     lists: Lists,
     /// The rows of others that it tells.
-    shown: ShownReader,
+    shown: ShownRowReader,
     /// What is known of rows by what was told of each.
     known: KnownRows,
     hidden: HiddenEntities,
@@ -61,7 +61,7 @@ impl Snapshots {
             lacking: None,
             rows: Rows::new(schema),
             lists: Lists::with_room(),
-            shown: ShownReader::new(schema, rate),
+            shown: ShownRowReader::new(schema, rate),
             known: KnownRows::new(schema, most, rate),
             hidden: HiddenEntities::new(),
             is_exact: rules.exact,

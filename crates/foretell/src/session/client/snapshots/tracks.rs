@@ -2,7 +2,7 @@
 //! came, and of others than other rows.
 
 use super::component_tracks::{ComponentTracks, Revision};
-use super::shown_reader::Stop;
+use super::shown_row_reader::Stop;
 use super::track_lookup::{KnownIn, Look, Neighbours, Rest, Since, TrackSample, moved_ticks};
 use super::track_rings::{Status, TrackEntry};
 use crate::session::curves::Sample;

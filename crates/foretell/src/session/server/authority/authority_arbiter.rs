@@ -3,9 +3,9 @@
 //! Invariants: a row counts only under the request by which its sender holds the entity now; nothing but what the schema
 //! lets an owner write is taken over.
 
+use super::authority_hold::Grant;
+use super::authority_holds::HoldTable;
 use super::authority_requests::AuthorityRequests;
-use super::hold::Grant;
-use super::hold_table::HoldTable;
 use crate::session::authority_codec::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::update_log::UpdateLog;

@@ -3,13 +3,13 @@
 //! A row has to be told when it has changed since it was told last, when it comes into view, and when it leaves the view.
 
 use super::acked_rows::{AckedRows, RowName};
-use super::dirty_rows::DirtyRows;
 use super::gone_rows::{Follower, GoneRows};
+use super::interest_set::GoneKey;
 use super::rate_limited_rows::RateLimitedRows;
 use super::recent_changes::RecentChanges;
+use super::row_send_queue::RowSendQueue;
 use super::shown_context::{Limits, ShownContext};
 use super::slot_set::{ChunkSlots, SlotSet};
-use super::told_entities::GoneKey;
 use crate::session::server::row_versions::RowVersion;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::Tick;
@@ -39,7 +39,7 @@ impl End {
 #[derive(Clone, Debug)]
 pub(super) struct DirtyTracker {
     pub(super) rows: AckedRows,
-    pub(super) waiting: DirtyRows,
+    pub(super) waiting: RowSendQueue,
     /// Those that were told with the state before and are as they were then: it is to be told that they rest.
     pub(super) stopped: SlotSet,
     /// Whether something has become the client's own since the state before, or is told exactly: that is not among the rows that are
@@ -58,7 +58,7 @@ impl DirtyTracker {
     pub(super) fn new() -> DirtyTracker {
         DirtyTracker {
             rows: AckedRows::default(),
-            waiting: DirtyRows::new(),
+            waiting: RowSendQueue::new(),
             stopped: SlotSet::default(),
             has_taken: false,
             paced: RateLimitedRows::new(),

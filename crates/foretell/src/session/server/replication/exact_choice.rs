@@ -142,8 +142,8 @@ impl ExactTerms<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::interest_query::Viewer;
+    use super::super::interest_set::InterestSet;
     use super::super::interest_settings::InterestSettings;
-    use super::super::told_entities::ToldEntities;
     use super::*;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::session::server::authority::AuthorityArbiter;
@@ -208,7 +208,7 @@ mod tests {
         fn choose(&mut self, tick: Tick, state: &mut AuthoritativeState) -> Vec<RowKey> {
             state.settle(tick);
             let Chooser { authority, grid, interest, codec, choice, before } = self;
-            let view = &ToldEntities::of_nothing();
+            let view = &InterestSet::of_nothing();
             grid.update(state, tick, tick.back(1).unwrap_or_default(), 0..state.rows().len());
             let settings = InterestSettings { interest: Interest::Everything, rules: None };
             let viewer = Viewer { player: ME, seat: Seat::Player, state, authority, settings, view };

@@ -2,7 +2,7 @@
 
 use super::exact_choice::ExactChoice;
 use super::exact_row_set::ExactRowSet;
-use super::told_entities::GoneKey;
+use super::interest_set::GoneKey;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::time::Tick;
 use crate::world::{PlayerId, RemovedRow, RowKey, Rows, Schema};

@@ -1,8 +1,8 @@
 //! Rows that one client may have as another's and is not to have any more: told until it is known that it has heard so.
 
 use super::acked_rows::AckedRows;
+use super::interest_set::GoneKey;
 use super::shown_datagram::ShownDatagram;
-use super::told_entities::GoneKey;
 use crate::time::Tick;
 use crate::world::{Entity, RowKey};
 use alloc::vec::Vec;

@@ -3,8 +3,8 @@
 
 use super::entity_grid::EntityGrid;
 use super::interest_query::{InterestQuery, Viewer};
+use super::interest_set::InterestSet;
 use super::interest_settings::InterestSettings;
-use super::told_entities::ToldEntities;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
 use crate::time::Tick;
@@ -25,7 +25,7 @@ pub(in crate::session) struct HostView {
     grid: EntityGrid,
     interest: InterestQuery,
     /// What was in view in the state before, where not everything is.
-    view: ToldEntities,
+    view: InterestSet,
     /// The state that was looked at last where not everything was in view.
     of: Tick,
     /// Where the rows stand that are seen.
@@ -37,7 +37,7 @@ impl HostView {
         HostView {
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            view: ToldEntities::of_nothing(),
+            view: InterestSet::of_nothing(),
             of: Tick::ZERO,
             places: Vec::new(),
         }

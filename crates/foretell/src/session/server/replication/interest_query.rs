@@ -2,10 +2,10 @@
 //! that the game's rules don't hide.
 
 use super::entity_grid::{EntityGrid, position};
+use super::interest_set::InterestSet;
 use super::interest_settings::InterestSettings;
 use super::ranking_key::{RankingKey, importance, single};
 use super::slot_set::{BLOCK, SlotSet, block};
-use super::told_entities::ToldEntities;
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::session::server::authoritative_state::AuthoritativeState;
@@ -28,7 +28,7 @@ pub(super) struct Viewer<'a> {
     pub state: &'a AuthoritativeState,
     pub authority: &'a AuthorityArbiter,
     pub settings: InterestSettings<'a>,
-    pub view: &'a ToldEntities,
+    pub view: &'a InterestSet,
 }
 
 /// An entity in reach.
@@ -300,7 +300,7 @@ impl InterestQuery {
     }
 
     /// The client is told so, in the state `now`.
-    pub(super) fn note_told(&self, view: &mut ToldEntities, now: Tick) {
+    pub(super) fn note_told(&self, view: &mut InterestSet, now: Tick) {
         view.note_told(now, &self.rows);
         view.note_reach(self.look.interest, &self.look.eyes);
     }

@@ -3,7 +3,6 @@
 mod acked_rows;
 mod chosen_records;
 mod chunk_bits_cache;
-mod dirty_rows;
 mod dirty_tracker;
 mod encodings_by_base;
 mod entity_grid;
@@ -14,9 +13,10 @@ mod gone_rows;
 mod grid_cells;
 mod host_view;
 mod interest_query;
+mod interest_set;
 mod interest_settings;
 mod optional_tick;
-mod own_areas;
+mod own_bounding_boxes;
 mod priority;
 mod ranking_key;
 mod rate_limited_rows;
@@ -25,6 +25,7 @@ mod replica;
 #[expect(clippy::module_inception, reason = "the part that the others are of")]
 mod replication;
 mod row_encoding_cache;
+mod row_send_queue;
 mod sent_datagrams;
 mod sent_snapshots;
 mod shown_context;
@@ -36,7 +37,6 @@ mod slot_set;
 mod snapshot_packer;
 mod snapshot_source;
 mod step_event_log;
-mod told_entities;
 mod told_holders;
 
 pub(in crate::session) use host_view::HostView;

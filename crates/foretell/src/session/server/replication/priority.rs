@@ -1,7 +1,7 @@
 //! In which order rows are told to a client where there is more to tell than fits.
 
 use super::acked_rows::AckedRows;
-use super::own_areas::{OwnArea, cover};
+use super::own_bounding_boxes::{OwnArea, cover};
 use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;

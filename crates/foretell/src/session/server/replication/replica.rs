@@ -2,12 +2,12 @@
 
 use super::exact_row_set::ExactRowSet;
 use super::interest_query::InterestQuery;
+use super::interest_set::InterestSet;
 use super::interest_settings::InterestSettings;
 use super::sent_snapshots::SentSnapshots;
 use super::shown_lane::ShownLane;
 use super::snapshot_source::SnapshotSource;
 use super::step_event_log::StepEventLog;
-use super::told_entities::ToldEntities;
 use super::told_holders::ToldHolders;
 use crate::session::HitReceipt;
 use crate::session::ack_bits::AckBits;
@@ -31,7 +31,7 @@ pub(crate) struct StepReport<'a> {
 struct Sight<'a> {
     player: PlayerId,
     /// What it sees, where that is not everything.
-    view: Option<&'a ToldEntities>,
+    view: Option<&'a InterestSet>,
     /// The state that it was told last.
     told: Option<Tick>,
     step: StepReport<'a>,
@@ -107,7 +107,7 @@ pub(crate) struct Replica {
     /// Which of them it is.
     pub(super) exact: ExactRowSet,
     /// What it sees, where that is not everything.
-    pub(super) view: Option<ToldEntities>,
+    pub(super) view: Option<InterestSet>,
     /// The state that it was told last.
     told: Option<Tick>,
     /// Whether not all that it is to be told exactly had room in the last snapshot.
@@ -276,8 +276,8 @@ impl Replica {
     pub(super) fn limit_view(&mut self, state: &AuthoritativeState, player: PlayerId) {
         let told = self.told;
         self.view.get_or_insert_with(|| match told {
-            Some(told) => ToldEntities::of_all(state, player, told),
-            None => ToldEntities::of_nothing(),
+            Some(told) => InterestSet::of_all(state, player, told),
+            None => InterestSet::of_nothing(),
         });
     }
 

@@ -8,6 +8,7 @@ use super::entity_grid::EntityGrid;
 use super::exact_choice::{ExactChoice, ExactTerms};
 use super::exact_lane::{ExactLane, ExactScope};
 use super::interest_query::{InterestQuery, Viewer};
+use super::interest_set::InterestSet;
 use super::priority::Prioritizer;
 use super::recent_changes::RecentChanges;
 use super::replica::Replica;
@@ -17,7 +18,6 @@ use super::shown_datagram::{Room, ShownDatagram};
 use super::snapshot_packer::{RowWriter, SnapshotPacker};
 use super::snapshot_source::{Form, SnapshotSource};
 use super::step_event_log::ToldEvents;
-use super::told_entities::ToldEntities;
 use crate::session::authority_codec::{HeldEntity, ToldHolder};
 use crate::session::baseline_ref::{BaselineRef, baselines_max};
 use crate::session::datagram::{DATAGRAM_MAX, DatagramKind, PARTS_MAX, ShownHeader};
@@ -315,7 +315,7 @@ impl Replication {
 
 /// What of a state a client sees, where that is not everything, or some of it is told exactly.
 fn limits<'a>(
-    view: &'a Option<ToldEntities>,
+    view: &'a Option<InterestSet>,
     interest: &'a InterestQuery,
     exact: &'a ExactChoice,
 ) -> Option<Limits<'a>> {

@@ -2,9 +2,9 @@
 
 use super::exact_choice::ExactChoice;
 use super::interest_query::InterestQuery;
+use super::interest_set::InterestSet;
 use super::recent_changes::RecentChanges;
 use super::row_encoding_cache::RowToTell;
-use super::told_entities::ToldEntities;
 use crate::session::row_send_rates::RowSendRates;
 use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::row_versions::RowVersion;
@@ -14,7 +14,7 @@ use crate::world::{Entity, PlayerId, Row, RowKey};
 /// What a client is told last and now, where it does not see everything, or is told some of it exactly.
 #[derive(Clone, Copy)]
 pub(super) struct Limits<'a> {
-    pub view: &'a ToldEntities,
+    pub view: &'a InterestSet,
     pub interest: &'a InterestQuery,
     pub exact: &'a ExactChoice,
 }

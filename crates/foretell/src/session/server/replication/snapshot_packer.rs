@@ -1,7 +1,7 @@
 //! The lists of a snapshot, as far as they are not written yet: each datagram takes as much of them as fits.
 
+use super::interest_set::GoneKey;
 use super::snapshot_source::SnapshotSource;
-use super::told_entities::GoneKey;
 use crate::session::authority_codec::{ToldHolder, write_holder};
 use crate::session::datagram::DATAGRAM_MAX;
 use crate::session::exact_row_codec::ExactRowCodec;

@@ -1,7 +1,7 @@
 //! Whatever order datagrams come in, the newest counts of each row.
 
 use super::*;
-use crate::session::client::snapshots::shown_reader::ShownRow;
+use crate::session::client::snapshots::shown_row_reader::ShownRow;
 use crate::session::test_states::{self, PURSE, SHIP};
 use crate::time::{TickRate, TickTime};
 use crate::world::{ComponentId, Entity, PredictionSet};

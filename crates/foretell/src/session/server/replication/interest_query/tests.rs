@@ -115,7 +115,7 @@ proptest! {
         let mut state = AuthoritativeState::new(&Schema::of::<Rock>());
         let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
         let (mut grid, mut query, mut view) =
-            (EntityGrid::default(), InterestQuery::default(), ToldEntities::of_nothing());
+            (EntityGrid::default(), InterestQuery::default(), InterestSet::of_nothing());
         let (mut had, mut before) = (BTreeSet::new(), Tick::ZERO);
         for (tick, (rocks, sights, interest)) in (1..).map(Tick::new).zip(states) {
             set(&mut state, &rocks);
@@ -155,7 +155,7 @@ fn a_row_that_has_the_number_of_one_that_was_in_view_was_not() {
     let owned = |nth| Owned { entity: entity(nth), owner: PlayerId::SERVER };
     state.rows_mut().set(owned(0), &Rock { at: [0.0; 2] });
     state.settle(Tick::new(1));
-    let view = ToldEntities::of_all(&state, ME, Tick::new(1));
+    let view = InterestSet::of_all(&state, ME, Tick::new(1));
     assert!(view.has(state.versions().get(key(0)).expect("it is there")));
     for tick in [2, 3] {
         let (gone, here) = (key(tick - 2), owned(tick - 1));
@@ -191,7 +191,7 @@ fn an_entity_in_view_that_becomes_another_variant_was_in_view_and_what_gets_its_
     state.rows_mut().set(owned(1), &Mob::Chase { at });
     state.settle(Tick::new(1));
     // The second comes into being where it is not seen.
-    let mut view = ToldEntities::of_all(&state, ME, Tick::new(1));
+    let mut view = InterestSet::of_all(&state, ME, Tick::new(1));
     state.rows_mut().set(owned(2), &Mob::Idle { at });
     state.settle(Tick::new(2));
     // There and back, and others at the same time.
@@ -214,7 +214,7 @@ fn an_entity_in_view_that_becomes_another_variant_was_in_view_and_what_gets_its_
 /// Looks at everything, by no rules, for one who has seen nothing.
 fn look_at_all(state: &AuthoritativeState) -> InterestQuery {
     let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
-    let (mut grid, mut query, view) = (EntityGrid::default(), InterestQuery::default(), ToldEntities::of_nothing());
+    let (mut grid, mut query, view) = (EntityGrid::default(), InterestQuery::default(), InterestSet::of_nothing());
     grid.update(state, Tick::new(1), Tick::ZERO, 0..state.rows().len());
     let settings = InterestSettings { interest: Interest::Everything, rules: None };
     query.look(
@@ -266,7 +266,7 @@ struct Beacon {
 fn seen_with_beacon(interest: Interest, beacon_from: u32) -> Vec<bool> {
     let mut state = AuthoritativeState::new(&Schema::of::<Beacon>().with::<Rock>());
     let authority = AuthorityArbiter::new(state.schema(), TickRate::default());
-    let (mut grid, mut query, mut view) = (EntityGrid::default(), InterestQuery::default(), ToldEntities::of_nothing());
+    let (mut grid, mut query, mut view) = (EntityGrid::default(), InterestQuery::default(), InterestSet::of_nothing());
     let mut seen = Vec::new();
     for (tick, x) in (1..).zip([9.0, 11.0, 13.0, 11.0]) {
         for (nth, x, owner) in [(0, 0.0, ME), (1, x, PlayerId::SERVER), (2, -10.0, PlayerId::SERVER)] {

@@ -11,12 +11,12 @@ use crate::session::server::replication::entity_grid::EntityGrid;
 use crate::session::server::replication::exact_choice::{ExactChoice, ExactTerms};
 use crate::session::server::replication::exact_row_set::ExactRowSet;
 use crate::session::server::replication::interest_query::{InterestQuery, Viewer};
+use crate::session::server::replication::interest_set::InterestSet;
 use crate::session::server::replication::interest_settings::InterestSettings;
 use crate::session::server::replication::recent_changes::RecentChanges;
 use crate::session::server::replication::row_encoding_cache::RowEncodingCache;
 use crate::session::server::replication::shown_context::Limits;
 use crate::session::server::replication::shown_datagram::Room;
-use crate::session::server::replication::told_entities::ToldEntities;
 use crate::session::shown_row_codec::{Base, ShownRowCodec};
 use crate::session::shown_row_header::{RecordHeader, RecordKind, RecordsBefore};
 use crate::session::stopped_rows_codec::read_stopped;
@@ -251,7 +251,7 @@ struct Scene {
     authority: AuthorityArbiter,
     grid: EntityGrid,
     interest: InterestQuery,
-    view: ToldEntities,
+    view: InterestSet,
     exact: ExactRowSet,
     chosen: ExactChoice,
     /// How many rows of others are told exactly; `None` where nothing limits what is seen.
@@ -274,7 +274,7 @@ impl Scene {
             authority: AuthorityArbiter::new(schema, TickRate::default()),
             grid: EntityGrid::default(),
             interest: InterestQuery::default(),
-            view: ToldEntities::of_nothing(),
+            view: InterestSet::of_nothing(),
             exact: ExactRowSet::default(),
             chosen: ExactChoice::default(),
             exact_max: None,

@@ -6,7 +6,7 @@ use crate::world::{
 
 /// The rows of others that were written before a step, and of those that are predicted the rows of the state before it: both are what
 /// is drawn then, wherever the point.
-pub(super) struct OthersAsSeen<'a> {
+pub(super) struct ClientRewindSource<'a> {
     pub proxies: &'a Rows,
     /// What the world has published.
     pub published: &'a Rows,
@@ -14,7 +14,7 @@ pub(super) struct OthersAsSeen<'a> {
     pub schema: &'a Schema,
 }
 
-impl<'a> OthersAsSeen<'a> {
+impl<'a> ClientRewindSource<'a> {
     /// A row of the world's that is predicted.
     fn predicted(&self, component: ComponentId, place: usize) -> Option<Row<'a>> {
         let row = self.published.component_row(component, place)?;
@@ -23,7 +23,7 @@ impl<'a> OthersAsSeen<'a> {
     }
 }
 
-impl RewindSource for OthersAsSeen<'_> {
+impl RewindSource for ClientRewindSource<'_> {
     fn schema(&self) -> &Schema {
         self.schema
     }
@@ -89,7 +89,7 @@ mod tests {
     fn seen(player: PlayerId, predicted: &PredictionSet) -> Vec<(Owned, f32)> {
         let (proxies, published) = (rows(&[(THEIRS, 5.0)]), rows(&[(MINE, 1.0), (THEIRS, 9.0)]));
         let schema = schema();
-        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
+        let others = ClientRewindSource { proxies: &proxies, published: &published, predicted, schema: &schema };
         looking(&others, player, |past| {
             assert_eq!(past.rewind(), RewindMoment::trusted(player, None, Tick::new(3)));
             let found: Vec<_> = past.states::<Runner>().map(|(of, runner)| (of, runner.x[0])).collect();
@@ -110,7 +110,7 @@ mod tests {
     fn a_step_finds_no_more_on_a_client_and_by_itself_than_on_a_server_that_looks_back() {
         let (proxies, published, schema) = (rows(&[(THEIRS, 5.0)]), rows(&[(MINE, 1.0)]), schema());
         let predicted = &PredictionSet::own(ME);
-        let others = OthersAsSeen { proxies: &proxies, published: &published, predicted, schema: &schema };
+        let others = ClientRewindSource { proxies: &proxies, published: &published, predicted, schema: &schema };
         for past in [&others as &dyn RewindSource, &PastState::new(&proxies, &schema)] {
             looking(past, ME, |past| {
                 let runner = past.get::<Runner>(THEIRS.entity).expect("it has a place");

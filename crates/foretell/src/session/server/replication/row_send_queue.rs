@@ -9,7 +9,7 @@ use super::slot_set::{CHUNK, SlotSet};
 
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
-pub(super) struct DirtyRows {
+pub(super) struct RowSendQueue {
     slots: SlotSet,
     /// Those of them that are urgent enough, where what matters most is told first: that stands last. Otherwise nothing.
     ranking: Ranking,
@@ -17,9 +17,9 @@ pub(super) struct DirtyRows {
     has_left: bool,
 }
 
-impl DirtyRows {
-    pub(super) fn new() -> DirtyRows {
-        DirtyRows { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
+impl RowSendQueue {
+    pub(super) fn new() -> RowSendQueue {
+        RowSendQueue { slots: SlotSet::default(), ranking: Ranking::default(), has_left: false }
     }
 
     /// The row with this number is to be told.

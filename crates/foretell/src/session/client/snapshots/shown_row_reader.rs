@@ -73,7 +73,7 @@ struct ReadDatagram {
 
 /// Lives as long as a session. Its memory is used again.
 #[derive(Debug)]
-pub(super) struct ShownReader {
+pub(super) struct ShownRowReader {
     codec: ShownRowCodec,
     /// By number.
     names: Vec<Option<RowName>>,
@@ -84,10 +84,10 @@ pub(super) struct ShownReader {
     read: ReadDatagram,
 }
 
-impl ShownReader {
-    pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownReader {
+impl ShownRowReader {
+    pub(super) fn new(schema: &Schema, rate: TickRate) -> ShownRowReader {
         let (words, rounded) = (Vec::with_capacity(32 * FEW), Vec::with_capacity(32 * FEW));
-        ShownReader {
+        ShownRowReader {
             codec: ShownRowCodec::new(schema, rate),
             names: Vec::with_capacity(4 * FEW),
             told: ShownBases::new(),
@@ -148,7 +148,7 @@ impl ShownReader {
         header: RecordHeader,
         reader: &mut BitReader<'_>,
     ) -> Result<Option<()>, Malformed> {
-        let ShownReader { codec, names, told, read, .. } = self;
+        let ShownRowReader { codec, names, told, read, .. } = self;
         let RecordHeader { slot, kind } = header;
         let name = names.get(slot as usize).copied().flatten().filter(|name| name.since <= tick);
         let (key, owner) = match (kind, name) {
@@ -196,7 +196,7 @@ impl ShownReader {
         if is_forgotten || self.read.is_lacking || self.read.stop.is_some_and(|stop| is_late(stop.told)) {
             return false;
         }
-        let ShownReader { names, told, read, stops, .. } = self;
+        let ShownRowReader { names, told, read, stops, .. } = self;
         for ReadRecord { record, slot, rounded, .. } in &read.records {
             let Some(ShownRow { owner, .. }) = record.row else { continue };
             let nth = *slot as usize;
@@ -225,7 +225,7 @@ impl ShownReader {
     /// By what was read of the state of `tick`, which rows are known to have stopped, and since which state, in whatever order the
     /// datagrams come: those that were told before, and those that were read.
     pub(super) fn stopped(&self, tick: Tick) -> impl Iterator<Item = (RowKey, Stop)> {
-        let ShownReader { read, told, names, stops, row_send_rates, .. } = self;
+        let ShownRowReader { read, told, names, stops, row_send_rates, .. } = self;
         let before = read.stop.into_iter().flat_map(|stop| {
             let names = told.slots(stop.told).filter_map(|slot| names[slot as usize]);
             names.map(move |name| (name.key, stop))
@@ -256,7 +256,7 @@ mod tests {
     const SLOT: u32 = 3;
 
     /// Reads a datagram of the state of `tick` that tells the same row, with its name or without. Returns whose the row is then.
-    fn owner_read(records: &mut ShownReader, tick: u32, named: Option<u16>) -> Option<u16> {
+    fn owner_read(records: &mut ShownRowReader, tick: u32, named: Option<u16>) -> Option<u16> {
         let (schema, tick) = (test_states::schema(), Tick::new(tick));
         let (codec, shown) = (ExactRowCodec::new(&schema), ShownRowCodec::new(&schema, TickRate::default()));
         let key = test_states::key(SHIP, Entity::new(PlayerId::SERVER, Tick::ZERO, 7));
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_late_name_does_not_replace_a_newer_one_that_came_before_it() {
-        let mut records = ShownReader::new(&test_states::schema(), TickRate::default());
+        let mut records = ShownRowReader::new(&test_states::schema(), TickRate::default());
         assert_eq!(owner_read(&mut records, 4, None), None, "it has no name yet");
         // One player's, another's, and the first one's again, of which the second comes last.
         let owners = [(5, 1), (20, 1), (10, 2)].map(|(tick, owner)| owner_read(&mut records, tick, Some(owner)));

@@ -32,7 +32,7 @@ struct Ring {
 
 /// Of all rows of a component, ascending by entity. Invariant: the entries of a ring ascend by tick.
 #[derive(Debug)]
-pub(super) struct ComponentHistory {
+pub(super) struct ComponentRewindHistory {
     stride: usize,
     /// How many entries a ring has room for.
     places: u32,
@@ -45,11 +45,11 @@ pub(super) struct ComponentHistory {
     next: usize,
 }
 
-impl ComponentHistory {
+impl ComponentRewindHistory {
     /// Of rows of this number of words, as they were in up to `ticks` states.
-    pub fn new(words: usize, ticks: u32) -> ComponentHistory {
+    pub fn new(words: usize, ticks: u32) -> ComponentRewindHistory {
         let (rings, data, free) = (EntityMap::new(), Vec::new(), Vec::new());
-        ComponentHistory { stride: HEADER + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
+        ComponentRewindHistory { stride: HEADER + words, places: ticks.max(1), rings, made: 0, data, free, next: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -71,7 +71,7 @@ impl ComponentHistory {
     /// Takes in what a row is from a state on, which is not before the newest that is known of it; soonest for one after another,
     /// ascending. `slot` is its number, asked for when it comes.
     pub fn put(&mut self, entity: Entity, entry: RewindEntry<'_>, slot: impl Fn() -> u32) {
-        let ComponentHistory { stride, places, rings, made, data, free, next } = self;
+        let ComponentRewindHistory { stride, places, rings, made, data, free, next } = self;
         let ring = rings.get_or_insert_near(entity, next, || {
             let nth = free.pop().unwrap_or_else(|| {
                 if made.is_multiple_of(RINGS_TOGETHER) {
@@ -93,7 +93,7 @@ impl ComponentHistory {
 
     /// A row is not there from a state on.
     pub fn end(&mut self, entity: Entity, tick: Tick) {
-        let ComponentHistory { stride, places, rings, data, .. } = self;
+        let ComponentRewindHistory { stride, places, rings, data, .. } = self;
         if let Some(ring) = rings.get_mut(entity) {
             let place = advance(ring, *places, data, *stride, tick);
             data[place + 1] = NOBODY;
@@ -178,12 +178,12 @@ mod tests {
 
     const ENTITY: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 
-    fn put(table: &mut ComponentHistory, tick: u32, word: u32) {
+    fn put(table: &mut ComponentRewindHistory, tick: u32, word: u32) {
         let entry = RewindEntry { tick: Tick::new(tick), owner: PlayerId::new(3), words: &[word, word] };
         table.put(ENTITY, entry, || 7);
     }
 
-    fn at(table: &ComponentHistory, tick: u32) -> Option<u32> {
+    fn at(table: &ComponentRewindHistory, tick: u32) -> Option<u32> {
         table.at(0, Tick::new(tick)).map(|entry| entry.words[1])
     }
 
@@ -195,9 +195,9 @@ mod tests {
     #[test]
     fn a_crowd_that_goes_at_once_is_forgotten_at_once_and_what_stays_is_as_it_was() {
         const LARGE: u32 = 200_000;
-        let mut table = ComponentHistory::new(1, 1);
+        let mut table = ComponentRewindHistory::new(1, 1);
         let entity = |nth: u32| Entity::new(PlayerId::SERVER, Tick::new(nth), 0);
-        let put = |table: &mut ComponentHistory, nth: u32| {
+        let put = |table: &mut ComponentRewindHistory, nth: u32| {
             let entry = RewindEntry { tick: Tick::new(5), owner: PlayerId::SERVER, words: &[nth] };
             table.put(entity(nth), entry, || nth);
         };
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_row_is_what_it_was_in_each_state_that_has_room_and_nothing_before_it_came() {
-        let mut table = ComponentHistory::new(2, 4);
+        let mut table = ComponentRewindHistory::new(2, 4);
         [(5, 50), (6, 60), (6, 61), (9, 90)].into_iter().for_each(|(tick, word)| put(&mut table, tick, word));
         assert_eq!(
             [4, 5, 6, 7, 9, 20].map(|tick| at(&table, tick)),
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn what_comes_back_has_its_turn_by_its_new_number() {
-        let mut table = ComponentHistory::new(1, 8);
-        let put = |table: &mut ComponentHistory, tick, slot| {
+        let mut table = ComponentRewindHistory::new(1, 8);
+        let put = |table: &mut ComponentRewindHistory, tick, slot| {
             table.put(ENTITY, RewindEntry { tick: Tick::new(tick), owner: PlayerId::SERVER, words: &[1] }, || slot);
             table.slot(0)
         };
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_gone_from_its_state_on_and_is_forgotten_if_it_has_not_come_back() {
-        let mut table = ComponentHistory::new(2, 8);
+        let mut table = ComponentRewindHistory::new(2, 8);
         put(&mut table, 5, 50);
         table.end(ENTITY, Tick::new(7));
         assert_eq!([6, 7, 8].map(|tick| at(&table, tick)), [Some(50), None, None]);

@@ -19,7 +19,7 @@ pub(super) struct GoneKey {
 
 /// What one client was told last of the rows of others. Lives until everything is in view again.
 #[derive(Clone, Debug)]
-pub(super) struct ToldEntities {
+pub(super) struct InterestSet {
     /// The numbers of the rows in view that are there still, and of those that an entity of which one is not has got since.
     rows: SlotSet,
     /// How many removals of rows that takes in.
@@ -33,10 +33,10 @@ pub(super) struct ToldEntities {
     came: Vec<Entity>,
 }
 
-impl ToldEntities {
+impl InterestSet {
     /// Of a client that has seen nothing.
-    pub(super) fn of_nothing() -> ToldEntities {
-        ToldEntities {
+    pub(super) fn of_nothing() -> InterestSet {
+        InterestSet {
             rows: SlotSet::default(),
             followed: 0,
             told: None,
@@ -47,13 +47,13 @@ impl ToldEntities {
     }
 
     /// Of a client that has seen everything up to the state `told`.
-    pub(super) fn of_all(state: &AuthoritativeState, player: PlayerId, told: Tick) -> ToldEntities {
+    pub(super) fn of_all(state: &AuthoritativeState, player: PlayerId, told: Tick) -> InterestSet {
         let versions = state.versions();
         let is_for_them =
             |of: &RowVersion| state.schema().component(of.key.component).audience().includes(player, of.owner);
         let seen = versions.versions().iter().filter(|of| of.created <= told && state.may_show(of, player));
         let seen = seen.filter(|of| is_for_them(of));
-        let mut view = ToldEntities { told: Some(told), followed: versions.removals(), ..ToldEntities::of_nothing() };
+        let mut view = InterestSet { told: Some(told), followed: versions.removals(), ..InterestSet::of_nothing() };
         seen.for_each(|of| view.rows.insert(of.slot));
         view
     }
@@ -67,7 +67,7 @@ impl ToldEntities {
     /// What has come and gone since, as far as it is there, or has ended in the step that is going on: an entity in view that has
     /// changed its variant has another row, and is in view still, and so is what the player has given away.
     pub(super) fn follow(&mut self, state: &AuthoritativeState, player: PlayerId) {
-        let ToldEntities { rows, followed, told, came, .. } = self;
+        let InterestSet { rows, followed, told, came, .. } = self;
         came.sort_unstable();
         came.dedup();
         came.retain(|entity| state.is_of_step(*entity));
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn what_comes_and_ends_while_a_client_is_told_nothing_takes_no_room() {
         let (mut state, me) = (AuthoritativeState::new(&test_states::schema()), PlayerId::new(1));
-        let mut view = ToldEntities::of_nothing();
+        let mut view = InterestSet::of_nothing();
         let entity = |tick| Entity::new(PlayerId::new(2), Tick::new(tick), 0);
         for tick in 0..100 {
             test_states::set(state.rows_mut(), test_states::key(SHIP, entity(tick)), 1);

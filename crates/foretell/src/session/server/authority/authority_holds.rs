@@ -1,6 +1,6 @@
 //! All entities that clients have authority over: each has one holder at most.
 
-use super::hold::{Grant, Hold};
+use super::authority_hold::{Grant, Hold};
 use super::travel_budget::RoundingSlacks;
 use crate::session::authority_codec::Claim;
 use crate::time::{Tick, TickRate};

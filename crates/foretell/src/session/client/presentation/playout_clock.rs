@@ -29,7 +29,7 @@ pub(crate) struct Points {
 
 /// The playout cursor and what it is steered by.
 #[derive(Clone, Debug)]
-pub(crate) struct Playout {
+pub(crate) struct PlayoutClock {
     rate: TickRate,
     cursor: Option<TickClock>,
     front: Option<TickClock>,
@@ -50,9 +50,9 @@ pub(crate) struct Playout {
     leapt_from: Option<Points>,
 }
 
-impl Playout {
-    pub(crate) fn new(rate: TickRate) -> Playout {
-        Playout {
+impl PlayoutClock {
+    pub(crate) fn new(rate: TickRate) -> PlayoutClock {
+        PlayoutClock {
             rate,
             cursor: None,
             front: None,
