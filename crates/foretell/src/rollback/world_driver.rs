@@ -296,7 +296,7 @@ impl WorldDriver {
     }
 
     /// Takes in what the step of `tick` has published, before which these rows of other entities were written. What it has made of
-    /// those is remembered: they are written again. What it has spawned of a kind that is never predicted is taken away.
+    /// those is remembered: they are written again. What it has spawned of a kind that is never predicted, or put beside what is, is taken away.
     fn take_published(&mut self, world: &mut dyn ExchangesRows, tick: Tick, proxies: &Rows) {
         let published = &self.published;
         let removed = published.removed().iter().map(|gone| &gone.key);
@@ -312,10 +312,12 @@ impl WorldDriver {
         self.strays.extend(self.changes.keys(tick, simulated));
         self.adopting.clear();
         let is_made = |key: &&RowKey| published.is_never_predicted(key.component) && proxies.words(**key).is_none();
-        let spawned = published.changed().iter().filter(is_made).filter(|key| key.entity.tick() == tick);
-        // With all that it was spawned with.
-        for row in spawned.flat_map(|key| published.of(key.entity)) {
-            self.adopting.name_removed(row.removed());
+        for made in published.changed().iter().filter(is_made) {
+            // With all that it was spawned with; of another variant it stays.
+            let is_new = made.entity.tick() == tick;
+            let is_variant = || self.schema.other_variants(*made).next().is_some();
+            let rows = published.of(made.entity).filter(|row| is_new || row.key() == *made && !is_variant());
+            rows.for_each(|row| self.adopting.name_removed(row.removed()));
         }
         self.published.settle();
         if !self.adopting.removed().is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::budgets::link;
 use core::time::Duration;
-use foretell::session::client::ClientEvent;
+use foretell::session::client::{ClientEvent, Predict};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
     Tick, TickRate, Views, World,
@@ -61,6 +61,11 @@ struct Store {
     /// Whether who grabs the parcel owns it, too.
     #[world(constant)]
     gives: bool,
+    /// For how many ticks it flies, and whether it bursts then.
+    #[world(constant)]
+    flight: u8,
+    #[world(constant)]
+    bursts: bool,
     /// In which tick the server knocks it out of whose hand it is in.
     #[world(constant)]
     knocked: u32,
@@ -72,7 +77,7 @@ fn parcel() -> Entity {
 
 impl Store {
     fn of(gives: bool, knocked: u32) -> Store {
-        let mut store = Store { gives, knocked, ..Store::default() };
+        let mut store = Store { gives, knocked, flight: 15, ..Store::default() };
         store
             .parcels
             .insert(foretell::Owned { entity: parcel(), owner: PlayerId::SERVER }, Parcel::Resting { x: [0.0] });
@@ -90,9 +95,13 @@ impl Store {
                     self.parcels.set_owner(parcel(), pawn.owner);
                 }
             }
+            Parcel::Flying { .. } if keys.grab => {
+                let Some(mut one) = self.parcels.change(step, pawn, parcel()) else { return };
+                *one = Parcel::Held { x };
+            }
             Parcel::Held { .. } if keys.throw => {
                 let Some(mut one) = self.parcels.change(step, pawn, parcel()) else { return };
-                *one = Parcel::Flying { x, v: [10.0], left: 15 };
+                *one = Parcel::Flying { x, v: [10.0], left: self.flight };
             }
             _ => {}
         }
@@ -128,7 +137,9 @@ impl Simulate for Store {
                 Parcel::Resting { .. } => {}
             }
         }
-        if has_landed {
+        if has_landed && self.bursts {
+            self.parcels.remove(parcel());
+        } else if has_landed {
             self.parcels.set_owner(parcel(), PlayerId::SERVER);
         }
     }
@@ -136,7 +147,7 @@ impl Simulate for Store {
 
 /// What the player sees of the parcel.
 struct Watch {
-    grabs: u32,
+    grabs: [u32; 2],
     throws: u32,
     /// What it was, without what it was in the frame before.
     seen: String,
@@ -144,11 +155,15 @@ struct Watch {
 }
 
 impl Driver<Store> for Watch {
-    fn input(&mut self, _player: usize, tick: Tick) -> Keys {
-        Keys { grab: tick.get() == self.grabs, throw: tick.get() == self.throws }
+    fn input(&mut self, player: usize, tick: Tick) -> Keys {
+        let is_in = |ticks: &[u32]| player == 0 && ticks.contains(&tick.get());
+        Keys { grab: is_in(&self.grabs), throw: is_in(&[self.throws]) }
     }
 
-    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Store>, frame: &Frame<'_>) {
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Store>, frame: &Frame<'_>) {
+        if player != 0 {
+            return;
+        }
         let has_ended = |event: &&ClientEvent| !matches!(event, ClientEvent::Spawned(_) | ClientEvent::Confirmed(_));
         let of_parcel = |event: &&ClientEvent| format!("{event:?}").contains(&format!("{}", parcel()));
         let is_change = |event: &&ClientEvent| matches!(event, ClientEvent::ChangeConfirmed { .. });
@@ -164,23 +179,60 @@ impl Driver<Store> for Watch {
     }
 }
 
+/// What a player sees of the parcel who grabs it in tick 100, throws it in another and catches it in a third; one of two where all is predicted.
+fn watch(world: &Store, [throws, catches]: [u32; 2], loss: f64, predicts_all: bool) -> Watch {
+    let rules = Rules { tick_rate: TickRate::hz(32), ..Rules::new(Store::schema()) };
+    let config = ServerConfig { relay_inputs: predicts_all, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(rules, config, world.clone(), 3);
+    for _ in 0..if predicts_all { 2 } else { 1 } {
+        let conditions = Conditions { loss: Loss::Uniform(loss), ..link(80) };
+        let predict = if predicts_all { Predict::Everyone } else { Predict::Own };
+        let (client, host) = (ClientConfig { predict, ..ClientConfig::default() }, HostOptions::at(60));
+        let world = Store { parcels: Table::default(), ..world.clone() };
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+    }
+    let mut watch = Watch { grabs: [100, catches], throws, seen: String::new(), ended: 0 };
+    simulation.run_until(Instant::from_micros(9_000_000), &mut watch);
+    watch
+}
+
 #[test]
 fn what_is_grabbed_and_thrown_is_one_thing_after_the_other_however_soon_it_is_thrown() {
-    let knocked = [(0, 200), (0, 101), (0, 103), (0, 107), (100, 0), (102, 0)];
-    for ((knocked, throws), gives) in knocked.into_iter().flat_map(|case| [(case, true), (case, false)]) {
+    let cases = [(0, 200), (0, 101), (0, 103), (0, 107), (100, 0), (102, 0)];
+    for ((knocked, throws), gives) in cases.into_iter().flat_map(|case| [(case, true), (case, false)]) {
         for loss in [0.0, 0.05] {
-            let rules = Rules { tick_rate: TickRate::hz(32), ..Rules::new(Store::schema()) };
-            let world = || Store::of(gives, knocked);
-            let mut simulation = Simulation::new(rules, ServerConfig::default(), world(), 3);
-            let conditions = Conditions { loss: Loss::Uniform(loss), ..link(80) };
-            let (client, host) = (ClientConfig::default(), HostOptions::at(60));
-            let world = Store { gives, ..Store::default() };
-            simulation.add_player(PlayerOptions { client, host, conditions, world });
-            let mut watch = Watch { grabs: 100, throws, seen: String::new(), ended: 0 };
-            simulation.run_until(Instant::from_micros(9_000_000), &mut watch);
+            let watch = watch(&Store::of(gives, knocked), [throws, 0], loss, false);
             let case = format!("knocked {knocked}, thrown {throws}, {gives}, {loss}");
             assert_eq!((watch.seen.as_str(), watch.ended), (" R H F R", 0), "{case}");
         }
+    }
+}
+
+#[test]
+fn however_short_it_flies_and_whatever_it_becomes_it_is_shown_as_that_once() {
+    for (flight, throws) in [0, 1, 3, 8].into_iter().flat_map(|flight| [(flight, 200), (flight, 103)]) {
+        for (gives, bursts) in [(true, false), (false, false), (true, true), (false, true)] {
+            let world = Store { flight, bursts, ..Store::of(gives, 0) };
+            let watch = watch(&world, [throws, 0], 0.0, false);
+            let seen = if bursts { " R H F " } else { " R H F R" };
+            let case = format!("thrown {throws}, flies {flight}, given {gives}");
+            assert_eq!((watch.seen.as_str(), watch.ended), (seen, usize::from(bursts)), "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_is_the_players_own_and_flies_is_caught_again() {
+    let world = Store { flight: 200, ..Store::of(true, 0) };
+    let watch = watch(&world, [200, 240], 0.0, false);
+    assert_eq!((watch.seen.as_str(), watch.ended), (" R H F H", 0));
+}
+
+#[test]
+fn where_everybody_is_predicted_it_is_so_too() {
+    for throws in [200, 103] {
+        let watch = watch(&Store::of(true, 0), [throws, 0], 0.0, true);
+        assert_eq!((watch.seen.as_str(), watch.ended), (" R H F R", 0), "thrown {throws}");
     }
 }
 

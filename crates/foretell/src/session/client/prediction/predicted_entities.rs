@@ -2,6 +2,7 @@
 //! ones.
 
 use super::ownership_changes::{Handed, OwnershipChanges};
+use super::reconciler::is_let_go;
 use crate::motion::vector::squared_distance;
 use crate::rollback::NewestPredictions;
 use crate::session::client::authority::AuthorityGrants;
@@ -68,7 +69,7 @@ impl PredictedEntities {
         &mut self,
         snapshot: &Snapshot,
         snapshots: &Snapshots,
-        NewestPredictions { players: predicted, present, .. }: NewestPredictions<'_>,
+        NewestPredictions { players: predicted, present, newest, .. }: NewestPredictions<'_>,
     ) -> &[Entity] {
         let (rows, others) = (&snapshot.rows, snapshots.rows().unwrap_or(&snapshot.rows));
         self.owners.note(rows, others, predicted.player(), present);
@@ -79,6 +80,7 @@ impl PredictedEntities {
         self.in_part = [in_part, self.in_part[0]];
         if in_part {
             let left = told_otherwise(snapshot, others).filter(|of| predicted.contains(*of));
+            let left = left.filter(|of| !newest.is_some_and(|rows| is_let_go(rows, of.entity)));
             self.moved.extend(left.map(|of| of.entity));
             self.moved.sort_unstable();
         }
@@ -131,7 +133,7 @@ impl PredictedEntities {
                 self.wanted.insert(row.owner);
             }
         }
-        self.leave_others(known);
+        self.leave_others(known, &predictable.states);
         if let Predict::Near { within_m, until_m } = settings.config.predict {
             let radii = Radii { within_m, until_m: until_m.max(within_m) };
             self.choose_near(known.snapshot, radii, predictable, settings);
@@ -140,10 +142,11 @@ impl PredictedEntities {
     }
 
     /// What is not told exactly can't be predicted.
-    fn leave_others(&mut self, known: &Known<'_>) {
+    fn leave_others(&mut self, known: &Known<'_>, states: &NewestPredictions<'_>) {
         let Some(rows) = known.snapshots.rows().filter(|_| self.wanted.players().len() > 1) else { return };
+        let stays = |of: Owned| states.newest.is_some_and(|rows| is_let_go(rows, of.entity));
         for of in told_otherwise(known.snapshot, rows) {
-            if self.wanted.contains_player(of.owner) {
+            if self.wanted.contains_player(of.owner) && !stays(of) {
                 self.wanted.insert_single(of, false);
             }
         }
@@ -182,8 +185,15 @@ impl PredictedEntities {
     /// What has changed hands, what the game has said of single entities, and what it or another player's client moves itself.
     fn choose_single(&mut self, known: &Known<'_>, predictable: &Predictable<'_>, settings: &ClientSettings) {
         let (snapshot, own) = (known.snapshot, self.wanted.player());
+        // What a step here has made of what was given away since stays on the screen until that is shown, or what it has become.
+        let is_as_before = |of: Owned| {
+            let shown = known.shown.and_then(|look| known.snapshots.tracks().owner(of.entity, &look));
+            shown.is_some_and(|shown| shown != of.owner)
+        };
+        let newest = predictable.states.newest;
+        let is_let_go = |of: Owned| newest.is_some_and(|rows| is_let_go(rows, of.entity));
         for of in self.owners.handed() {
-            let yes = self.wanted.contains(of);
+            let yes = self.wanted.contains(of) || is_let_go(of) && is_as_before(of);
             self.wanted.insert_single(of, yes);
         }
         for (entity, mode) in settings.entities.iter() {

@@ -7,7 +7,7 @@ use super::cause_evidence::ComparedTicks;
 use super::change_outcomes;
 use super::effects::{Effects, Now};
 use super::predicted_entities::{Known, Predictable, PredictedEntities};
-use super::reconciler::{Comparison, Reconciler, let_go};
+use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{NewestPredictions, Timeline};
 use crate::session::Rules;
 use crate::session::client::client_settings::ClientSettings;
@@ -230,7 +230,7 @@ impl<W: World> Prediction<W> {
     /// Predicts them, from the state of `tick` on, which has been compared.
     pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let mut full = snapshots.state(tick, self.targets.wanted()).expect("it has just been compared");
-        let_go(&self.reconciler.authority).for_each(|row| full.set_words(row));
+        self.reconciler.put_let_go(self.targets.wanted(), &mut full);
         let ran = self.timeline.switch(world, tick, self.targets.wanted(), &full);
         snapshots.recount(self.targets.wanted());
         log.resimulate(ran);

@@ -31,6 +31,7 @@ pub(crate) struct Reconciler {
     handed: Vec<Entity>,
     /// Since which state that was compared entities are kept that a step here has made of a kind that no client predicts.
     unheard: EntityMap<Tick>,
+    schema: Schema,
     pub causes: CauseEvidence,
     pub corrections: PendingCorrections,
 }
@@ -38,7 +39,15 @@ pub(crate) struct Reconciler {
 impl Reconciler {
     pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
         let (causes, corrections) = (CauseEvidence::new(own), PendingCorrections::new());
-        Reconciler { authority: Rows::new(schema), handed: Vec::new(), unheard: EntityMap::new(), causes, corrections }
+        let authority = Rows::new(schema);
+        Reconciler {
+            authority,
+            handed: Vec::new(),
+            unheard: EntityMap::new(),
+            schema: schema.clone(),
+            causes,
+            corrections,
+        }
     }
 
     /// How much it remembers.
@@ -64,22 +73,33 @@ impl Reconciler {
     /// authority says nothing else of its entity and that is there, or may be: a state that is told against none names nothing that is gone,
     /// and what is told by itself may be lost.
     pub(crate) fn keep_let_go<W: World>(&mut self, timeline: &Timeline<W>, snapshot: &Snapshot, snapshots: &Snapshots) {
-        let Reconciler { authority, unheard, .. } = self;
+        let Reconciler { authority, unheard, schema, .. } = self;
         let (tick, horizon) = (snapshot.tick, timeline.horizon());
-        let predicted = timeline.rows(tick);
-        unheard.retain(|entity, _| predicted.is_some_and(|rows| rows.has(entity)));
-        let is_there = |entity| snapshots.has(entity) || snapshots.is_hidden(entity, tick);
-        for row in predicted.into_iter().flat_map(let_go) {
+        let Some(predicted) = timeline.rows(tick) else { return };
+        unheard.retain(|entity, _| is_let_go(predicted, entity));
+        for row in let_go(predicted, schema) {
             if snapshot.rows.has(row.entity) || snapshot.lists.ends(row.entity) {
+                unheard.remove(row.entity);
                 continue;
             }
             let since = *unheard.get_or_insert_with(row.entity, || tick);
-            let may_come = tick.since(since) < horizon && snapshots.heard_of(row.key()) < Some(since);
-            if is_there(row.entity) || may_come {
+            let is_unheard = snapshots.is_hidden(row.entity, tick) || snapshots.heard_of(row.key()) < Some(since);
+            // Of what has ended since the player sees the way to its end.
+            let stays_for = if is_unheard { horizon } else { horizon / 4 };
+            if snapshots.has(row.entity) || tick.since(since) < stays_for {
                 authority.set_words(row);
             }
         }
         authority.settle();
+    }
+
+    /// The same, put into a full state in the place of what else it has of these entities, as far as they are predicted on.
+    pub(crate) fn put_let_go(&self, wanted: &PredictionSet, full: &mut Rows) {
+        for row in let_go(&self.authority, &self.schema).filter(|row| wanted.contains(row.owned())) {
+            full.remove_entity(row.entity);
+            full.set_words(row);
+        }
+        full.settle();
     }
 
     /// The authority's state of `tick` is taken over as it is, and simulated on up to `until`: every predicted entity in it
@@ -129,7 +149,8 @@ impl Reconciler {
         let coupled = causes.is_exact() && !alike;
         let named = authority.iter().map(|row| (row, Some(row.words)));
         let unnamed = predicted.iter().filter(|row| authority.words(row.key()).is_none()).map(|row| (row, None));
-        let is_compared = |row: &Row<'_>| !predicted.is_never_predicted(row.component);
+        // What is kept of those is as it is here.
+        let is_compared = |row: &Row<'_>| !predicted.is_never_predicted(row.component) || !authority.has(row.entity);
         for (row, theirs) in named.chain(unnamed).filter(|(row, _)| is_compared(row)) {
             let (entity, ours) = (row.entity, predicted.get(row.key()));
             let is_handed = handed.binary_search(&entity).is_ok();
@@ -161,8 +182,14 @@ impl Reconciler {
 }
 
 /// Rows that a step here has made of a kind that no client predicts, ascending.
-pub(crate) fn let_go(predicted: &Rows) -> impl Iterator<Item = Row<'_>> {
-    predicted.iter().filter(|row| predicted.is_never_predicted(row.component))
+fn let_go<'a>(predicted: &'a Rows, schema: &Schema) -> impl Iterator<Item = Row<'a>> {
+    let never = schema.ids().filter(|id| predicted.is_never_predicted(*id));
+    never.flat_map(|id| predicted.component(id))
+}
+
+/// Whether a step here has made an entity of such a kind.
+pub(crate) fn is_let_go(predicted: &Rows, entity: Entity) -> bool {
+    predicted.of(entity).any(|row| predicted.is_never_predicted(row.component))
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.

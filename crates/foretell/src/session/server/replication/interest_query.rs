@@ -12,7 +12,7 @@ use crate::session::server::authoritative_state::AuthoritativeState;
 use crate::session::server::authority::AuthorityArbiter;
 use crate::session::server::row_versions::RowVersion;
 use crate::time::Tick;
-use crate::world::{Audience, Entity, Interest, Look, Owned, PlayerId, Row, RowKey, Seat};
+use crate::world::{Audience, ComponentSchema, Entity, Interest, Look, Owned, PlayerId, Row, RowKey, Seat};
 use alloc::vec::Vec;
 
 /// What is in reach counts as nearer by a fifth; of squared distances.
@@ -258,8 +258,9 @@ impl InterestQuery {
         }
         reached.truncate(seen);
         // What no client predicts of the viewer's own is told as what is another's, and matters most.
-        let versions = viewer.state.versions();
-        let own = versions.of_owner(viewer.player).map(|place| &versions.versions()[place]);
+        let (versions, schema) = (viewer.state.versions(), viewer.state.schema());
+        let may_be = schema.components().iter().any(ComponentSchema::is_never_predicted);
+        let own = versions.of_owner(viewer.player).filter(|_| may_be).map(|place| &versions.versions()[place]);
         for shown in own.filter(|own| viewer.state.is_shown_to_owner(own.key)) {
             rows.insert(shown.slot);
             of_rows[shown.slot as usize] = importance(0.0);

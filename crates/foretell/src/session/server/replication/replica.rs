@@ -211,7 +211,9 @@ impl Replica {
                 events.note(StepEvent { tick, entity, what: StepEventKind::Touched });
             }
         }
-        let is_asked = |of: Owned| of.owner != player || sight.was_anothers(of.entity, known);
+        // Of its own it finds so, too, what it does not predict.
+        let is_shown = |entity| sight.rows_of(entity).any(|row| state.is_shown_to_owner(row.key));
+        let is_asked = |of: Owned| of.owner != player || sight.was_anothers(of.entity, known) || is_shown(of.entity);
         let by_player = output.changes.iter().filter(|change| change.by.owner == player && is_asked(change.of));
         // Of what the client does not know it is told by whom alone.
         for entity in by_player.map(|change| if sight.has(change.of.entity) { change.of } else { change.by }.entity) {
