@@ -2,7 +2,6 @@
 //! ones.
 
 use super::ownership_changes::{Handed, OwnershipChanges};
-use super::reconciler::is_let_go;
 use crate::motion::vector::squared_distance;
 use crate::rollback::NewestPredictions;
 use crate::session::client::authority::AuthorityGrants;
@@ -259,6 +258,11 @@ impl PredictedEntities {
             shown.is_some_and(|shown| shown != of.owner) || states.present.since(noted) < *horizon
         });
     }
+}
+
+/// Whether a step here has made a predicted entity of a kind that no client predicts.
+pub(super) fn is_let_go(predicted: &Rows, entity: Entity) -> bool {
+    predicted.of(entity).any(|row| predicted.is_never_predicted(row.component))
 }
 
 /// The entities of others that are there and not among what is told exactly of a state. Of what was spawned later it is not known

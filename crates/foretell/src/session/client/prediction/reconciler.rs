@@ -3,6 +3,7 @@
 
 use super::cause_evidence::{CauseEvidence, owner_of};
 use super::pending_corrections::{Pending, PendingCorrections};
+use super::predicted_entities::is_let_go;
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
@@ -185,11 +186,6 @@ impl Reconciler {
 fn let_go<'a>(predicted: &'a Rows, schema: &Schema) -> impl Iterator<Item = Row<'a>> {
     let never = schema.ids().filter(|id| predicted.is_never_predicted(*id));
     never.flat_map(|id| predicted.component(id))
-}
-
-/// Whether a step here has made an entity of such a kind.
-pub(crate) fn is_let_go(predicted: &Rows, entity: Entity) -> bool {
-    predicted.of(entity).any(|row| predicted.is_never_predicted(row.component))
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.
