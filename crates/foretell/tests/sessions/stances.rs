@@ -159,3 +159,82 @@ fn no_check_misses_what_its_player_lets_go_and_is_not_to_predict_any_more() {
         .seeds(0..20)
         .expect("no check complains");
 }
+
+/// A hull that is steered by whom its helm says.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Hull {
+    #[state(position)]
+    at: [f32; 3],
+}
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Helm {
+    Steered,
+    #[state(predict = never)]
+    Adrift,
+}
+
+/// One ship for each player, in both tables: it drifts, by the server alone, from a tick on.
+#[derive(World, Clone, Default)]
+struct Harbour {
+    hulls: Table<Hull>,
+    helms: Table<Helm>,
+}
+
+impl Simulate for Harbour {
+    type Input = Buttons;
+
+    fn step(&mut self, step: &mut Step<'_, Buttons>) {
+        for joined in step.joined() {
+            let ship = self.hulls.spawn(step, joined.player, Hull::default());
+            self.helms.insert(foretell::Owned { entity: ship, owner: joined.player }, Helm::Steered);
+        }
+        for mut helm in self.helms.simulated(step).filter(|_| step.tick().get() == 200) {
+            *helm = Helm::Adrift;
+        }
+        for mut hull in self.hulls.simulated(step) {
+            match self.helms.get(hull.entity()).map(|helm| *helm) {
+                Some(Helm::Steered) => hull.at[0] += 1.0 / 64.0,
+                Some(Helm::Adrift) if step.is_authority() => hull.at[1] += 1.0 / 64.0,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// How often anything was corrected, and in which frames nothing was to be seen.
+#[derive(Default)]
+struct Lookout {
+    corrections: usize,
+    missing: usize,
+    is_there: bool,
+}
+
+impl Driver<Harbour> for Lookout {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Buttons {
+        Buttons::default()
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Harbour>, frame: &Frame<'_>) {
+        self.corrections += frame.corrections.len();
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        let is_there = views.iter().any(|view| view.get::<Hull>().is_some());
+        self.is_there |= is_there;
+        self.missing += usize::from(self.is_there && !is_there);
+    }
+}
+
+#[test]
+fn what_moves_on_beside_it_is_left_to_the_server_as_soon_as_that_is_known() {
+    let world = Harbour::default;
+    let mut simulation = Simulation::new(Rules::new(Harbour::schema()), ServerConfig::default(), world(), 1);
+    let (client, host) = (ClientConfig::default(), HostOptions::at(64));
+    simulation.add_player(PlayerOptions { client, host, conditions: link(50), world: world() });
+    let mut lookout = Lookout::default();
+    simulation.run_until(Instant::from_micros(8_000_000), &mut lookout);
+    assert_eq!((lookout.corrections, lookout.missing), (1, 0), "once, as it is told");
+    let truth = simulation.server.server.rows();
+    let (_, known) = simulation.players[0].client.newest_snapshot().expect("a state");
+    assert!(truth.states::<Helm>().eq(known.states::<Helm>()) && known.states::<Helm>().count() == 1);
+}

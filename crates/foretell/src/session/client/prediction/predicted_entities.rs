@@ -221,8 +221,11 @@ impl PredictedEntities {
         let prediction = |component: ComponentId| schema.component(component).prediction();
         let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
         let tracks = known.snapshots.tracks();
-        // What a step here has made so stays on the screen as that until it is shown.
-        let is_let_go = |key: RowKey| states.newest.is_some_and(|rows| rows.words(key).is_some());
+        // What a step here has made so stays on the screen as that until it is shown, but where other rows of it are moved on.
+        let is_variant = |key: RowKey, of: &Row<'_>| schema.other_variants(key).any(|other| other == of.key());
+        let is_moved = |key: RowKey| known.snapshot.rows.of(key.entity).any(|row| !is_variant(key, &row));
+        let is_made = |key: RowKey| states.newest.is_some_and(|rows| rows.words(key).is_some());
+        let is_let_go = |key: RowKey| is_made(key) && !is_moved(key);
         for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
             let never = prediction(id).never;
             // What is never predicted is told by itself.
