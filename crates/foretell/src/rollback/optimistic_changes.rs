@@ -23,7 +23,7 @@ pub(crate) struct ChangedRow {
     owner: PlayerId,
     /// As many words as there are; `None` where it was removed.
     words: Option<(AnyRow, usize)>,
-    /// Whether nothing was shown of it before the step: it is of another sort now, or in another table.
+    /// Whether the step has not found it: it is of another sort now, or in another table.
     is_given: bool,
     /// The first state after the step of which it was told.
     told: Option<Tick>,
@@ -246,7 +246,7 @@ impl OptimisticChanges {
         let changed =
             published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
         let made = changed.filter(|row| Some(row.words) != before(row.key()));
-        let made = made.map(|row| ChangedRow::made(row, written.words(row.key()).is_none()));
+        let made = made.map(|row| ChangedRow::made(row, before(row.key()).is_none()));
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
         let gone = written.of(entity).map(|row| row.removed()).filter(|row| is_gone(row.key));

@@ -238,12 +238,17 @@ impl PredictedEntities {
                     wanted.insert_single(of, false);
                 }
             }
-            // What is shown still is so to its end.
+            // What is shown still is so to its end; what is predicted may have been so for a moment.
+            let is_simulated = |of: &Owned| {
+                let mut rows = states.newest.into_iter().flat_map(|rows| rows.of(of.entity));
+                states.players.contains(*of) && rows.any(|row| !prediction(row.component).never)
+            };
             if let Some(look) = &known.shown {
                 for of in tracks.owned(id, look) {
                     let is_there = |of: ComponentId, entity| tracks.has(RowKey { component: of, entity }, look);
                     let mut predicted = schema.ids().filter(|id| prediction(*id).is_of(own, of.owner));
-                    if wanted.contains(of) && (never || !predicted.any(|id| is_there(id, of.entity))) {
+                    let is_left = never && !is_simulated(&of);
+                    if wanted.contains(of) && (is_left || !never && !predicted.any(|id| is_there(id, of.entity))) {
                         wanted.insert_single(of, false);
                     }
                 }

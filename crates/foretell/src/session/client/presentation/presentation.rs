@@ -207,9 +207,10 @@ impl Presentation {
             let written = self.remote.written(&others);
             views.begin(id);
             let mut given = visual.given_after(id, None);
-            let is_made = |row: &Row<'_>| newest.is_some_and(|rows| rows.words(row.key()).is_some());
+            // What it was, or was made into, while it is predicted.
+            let is_other = |row: &Row<'_>| prediction.never && newest.is_some_and(|rows| rows.has(row.entity));
             let is_predicted = |row: &Row<'_>| {
-                predicted.contains(row.owned()) && (prediction.is_of(predicted.player(), row.owner) || is_made(row))
+                predicted.contains(row.owned()) && (prediction.is_of(predicted.player(), row.owner) || is_other(row))
             };
             for nth in 0..others.count() {
                 let Some(RemoteRow { row, .. }) = others.seek(nth) else { continue };

@@ -240,11 +240,11 @@ impl ProxyWriter<'_> {
 fn is_predicted(row: Row<'_>, component: &ComponentSchema, states: &NewestPredictions<'_>) -> bool {
     let predicted = states.players;
     let owner = || states.newest.and_then(|rows| rows.owner(row.entity));
-    let is_made = || states.newest.is_some_and(|rows| rows.words(row.key()).is_some());
+    let is_other = || component.is_never_predicted() && states.newest.is_some_and(|rows| rows.has(row.entity));
     predicted.contains(row.owned())
         && (component.prediction().is_of(predicted.player(), row.owner)
             || owner().is_some_and(|owner| owner != row.owner)
-            || is_made())
+            || is_other())
 }
 
 /// What hides that entities are elsewhere by their rows of a component.
