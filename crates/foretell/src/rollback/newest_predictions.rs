@@ -3,7 +3,7 @@
 use super::optimistic_changes::FoundChanges;
 use super::timeline::Timeline;
 use crate::time::{Tick, TickRate};
-use crate::world::{PredictionSet, Rows, World};
+use crate::world::{PredictionSet, Row, RowPrediction, Rows, World};
 
 /// The two newest states that are predicted, between which the shown instant lies.
 #[derive(Clone, Copy)]
@@ -32,5 +32,12 @@ impl<'a> NewestPredictions<'a> {
             before: present.back(1).and_then(|tick| timeline.rows(tick)),
             changes: timeline.changes(),
         }
+    }
+
+    /// Whether a row that is known from states is of what is simulated here. One of a kind that no client predicts is what its entity was
+    /// for a moment, or was made into here.
+    pub(crate) fn simulate(&self, row: &Row<'_>, prediction: RowPrediction) -> bool {
+        let is_other = || prediction.never && self.newest.is_some_and(|rows| rows.has(row.entity));
+        self.players.contains(row.owned()) && (prediction.is_of(self.players.player(), row.owner) || is_other())
     }
 }

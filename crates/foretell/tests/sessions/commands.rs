@@ -6,8 +6,8 @@ use crate::common::Buttons;
 use core::time::Duration;
 use foretell::session::client::{ClientEvent, PoseSource};
 use foretell::{
-    Client, ClientConfig, ClientState, Entity, Frame, Instant, Interest, PlayerId, Rules, ServerConfig, Simulate,
-    State, Step, Table, Views, World,
+    Client, ClientConfig, ClientState, Entity, Frame, Host, Instant, Interest, Outbox, PlayerId, Rules, ServerConfig,
+    Simulate, State, Step, Table, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -230,5 +230,23 @@ fn what_a_player_commands_is_known_wherever_it_is_and_whoever_had_it_before() {
         let ended =
             |event: &ClientEvent| matches!(event, ClientEvent::Despawned { .. } | ClientEvent::Withdrawn { .. });
         assert!(!look.events.iter().any(ended), "{interest:?}: nothing has ended");
+    }
+}
+
+#[test]
+fn who_sits_at_the_server_sees_all_that_they_command_too() {
+    for interest in [Interest::Everything, Interest::Within { radius_m: 5.0, leaves_at_m: 6.0 }, Interest::Nearest(3)] {
+        let config = ServerConfig { interest, ..ServerConfig::default() };
+        let mut host = Host::<Army>::new(Rules::new(Army::schema()), config, 0, Instant::ZERO);
+        let mut army = Army::of(60, 1000);
+        let (mut views, mut now) = (Views::new(), Instant::ZERO);
+        for _ in 0..120 {
+            now = now + Duration::from_micros(16_667);
+            host.update(now, &mut army, &mut |_| Buttons::default(), &mut Outbox::new());
+        }
+        host.present(now, &mut views);
+        let units: Vec<Unit> = views.iter().filter_map(|view| view.get()).collect();
+        assert_eq!(units.len(), 60, "{interest:?}");
+        assert!(units.iter().all(|unit| unit.stamina > 100), "{interest:?}: what is its owner's alone, too");
     }
 }

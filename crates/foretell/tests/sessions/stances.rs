@@ -85,7 +85,7 @@ impl Simulate for Hangar {
 #[derive(Default)]
 struct Watch {
     drone: Option<Entity>,
-    /// How often something other was told of it than that it is there.
+    /// How many events have said that it is gone or hidden.
     ended: usize,
     /// In how many frames it was not to be seen.
     missing: u32,
@@ -237,4 +237,15 @@ fn what_moves_on_beside_it_is_left_to_the_server_as_soon_as_that_is_known() {
     let truth = simulation.server.server.rows();
     let (_, known) = simulation.players[0].client.newest_snapshot().expect("a state");
     assert!(truth.states::<Helm>().eq(known.states::<Helm>()) && known.states::<Helm>().count() == 1);
+}
+
+#[test]
+fn what_is_nowhere_of_an_entity_does_not_count_as_a_way_that_it_is_shown_to_go() {
+    Scenario::new(Rules::new(Harbour::schema()), Harbour::default)
+        .players(1)
+        .without("unexplained")
+        .without("calm")
+        .seeds(0..2)
+        .map(|seen| assert!(seen.figures.step_excess_m.p99 < 0.05, "{:?}", seen.figures.step_excess_m))
+        .expect("no check complains");
 }

@@ -4,8 +4,8 @@ use crate::budgets::link;
 use core::time::Duration;
 use foretell::session::client::{ClientEvent, Predict};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, Instant, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
-    Tick, TickRate, Views, World,
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step,
+    Table, Tick, TickRate, Views, World,
 };
 use foretell_sim::harness::{BotView, Driver, FaultMix, HostOptions, Moment, PlayerOptions, Scenario, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -53,11 +53,19 @@ impl Parcel {
     }
 }
 
+/// One of many that go around, so that states are large.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Mote {
+    #[state(position)]
+    x: [f64; 3],
+}
+
 /// What is held in it follows its pawn.
 #[derive(World, Clone, Default)]
 struct Store {
     pawns: Table<Pawn>,
     parcels: Table<Parcel>,
+    motes: Table<Mote>,
     /// Whether who grabs the parcel owns it, too.
     #[world(constant)]
     gives: bool,
@@ -78,14 +86,12 @@ fn parcel() -> Entity {
 impl Store {
     fn of(gives: bool, knocked: u32) -> Store {
         let mut store = Store { gives, knocked, flight: 15, ..Store::default() };
-        store
-            .parcels
-            .insert(foretell::Owned { entity: parcel(), owner: PlayerId::SERVER }, Parcel::Resting { x: [0.0] });
+        store.parcels.insert(Owned { entity: parcel(), owner: PlayerId::SERVER }, Parcel::Resting { x: [0.0] });
         store
     }
 
     /// What a pawn does with the parcel.
-    fn handle(&mut self, step: &mut Step<'_, Keys>, pawn: foretell::Owned, x: [f32; 1], keys: Keys) {
+    fn handle(&mut self, step: &mut Step<'_, Keys>, pawn: Owned, x: [f32; 1], keys: Keys) {
         let Some(state) = self.parcels.get(parcel()).map(|one| *one) else { return };
         match state {
             Parcel::Resting { .. } if keys.grab => {
@@ -116,6 +122,8 @@ impl Simulate for Store {
             self.pawns.spawn(step, joined.player, Pawn::default());
         }
         let dt = step.seconds() as f32;
+        let motes = self.motes.iter_mut().filter(|_| step.is_authority());
+        motes.for_each(|mut mote| mote.x[0] += f64::from(step.tick().get() % 7) * 0.01);
         let pawns: Vec<_> =
             self.pawns.simulated(step).map(|mut pawn| (pawn.x[0] += 2.0 * dt, pawn.owned(), pawn.x)).collect();
         for (_, pawn, x) in pawns {
@@ -226,6 +234,30 @@ fn what_is_the_players_own_and_flies_is_caught_again() {
     let world = Store { flight: 200, ..Store::of(true, 0) };
     let watch = watch(&world, [200, 240], 0.0, false);
     assert_eq!((watch.seen.as_str(), watch.ended), (" R H F H", 0));
+}
+
+#[test]
+fn what_is_thrown_while_no_state_comes_is_not_told_as_gone() {
+    for (outage_ms, motes) in [(200, 0), (400, 0), (400, 300), (900, 300)] {
+        let rules = Rules { tick_rate: TickRate::hz(32), ..Rules::new(Store::schema()) };
+        let mut world = Store::of(true, 0);
+        for nth in 1..=motes {
+            let of = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER };
+            world.motes.insert(of, Mote::default());
+        }
+        let mut simulation = Simulation::new(rules, ServerConfig::default(), world, 3);
+        let (client, host) = (ClientConfig::default(), HostOptions::at(60));
+        let conditions = Conditions { loss: Loss::Uniform(0.0), ..link(80) };
+        let world = Store { gives: true, flight: 60, ..Store::default() };
+        simulation.add_player(PlayerOptions { client, host, conditions, world });
+        let mut watch = Watch { grabs: [100, 0], throws: 200, seen: String::new(), ended: 0 };
+        simulation.run_until(Instant::from_micros(6_200_000), &mut watch);
+        simulation.players[0].down_conditions.loss = Loss::Uniform(1.0);
+        simulation.run_until(Instant::from_micros(6_200_000 + outage_ms * 1000), &mut watch);
+        simulation.players[0].down_conditions.loss = Loss::Uniform(0.0);
+        simulation.run_until(Instant::from_micros(12_000_000), &mut watch);
+        assert_eq!((watch.seen.as_str(), watch.ended), (" R H F R", 0), "{outage_ms} ms, {motes} motes");
+    }
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What must hold some time after the last fault: both ends agree, and nothing more is corrected.
 
 use super::punctual::CALM_AFTER;
-use super::{Check, ClientSeen, NamedRow, Setting, describe_correction, difference, is_to_be_predicted};
+use super::{Check, ClientSeen, NamedRow, Setting, describe_correction, difference};
 use alloc::string::String;
 use core::time::Duration;
+use foretell::session::Rules;
 use foretell::session::client::ClientState;
-use foretell::world::World;
+use foretell::time::Tick;
+use foretell::world::{ComponentSchema, Entity, World};
 
 /// So long after the last fault a client plays, has a recent state of the server, and its prediction of that tick is the
 /// server's state, within the tolerance.
@@ -64,6 +66,22 @@ impl<W: World> Check<W> for Convergence {
         }
         Ok(())
     }
+}
+
+/// How much later than it is known something is shown at most.
+const SHOWN_LATER: Duration = Duration::from_secs(1);
+
+/// Whether a client is to predict an entity of its own in the state of `tick`: not where anything of it is never predicted, nor where
+/// that was so a moment ago, as what it shows is older.
+fn is_to_be_predicted<W: World>(seen: &ClientSeen<'_, W>, tick: Tick, entity: Entity) -> bool {
+    let Rules { schema, tick_rate, .. } = &seen.setting.rules;
+    if !schema.components().iter().any(ComponentSchema::is_never_predicted) {
+        return true;
+    }
+    let moment = tick_rate.ticks_in(SHOWN_LATER + seen.stats.network.rtt);
+    let rows = tick.back(moment).unwrap_or_default().until(tick.next()).filter_map(|tick| seen.truth.rows(tick));
+    let mut rows = rows.flat_map(|rows| rows.of(entity));
+    !rows.any(|row| schema.component(row.component).is_never_predicted())
 }
 
 /// So long after the last fault nothing is corrected. Not for worlds in which others change a player's entities: what a client can't

@@ -59,8 +59,7 @@ use foretell::session::client::{Client, ClientConfig, ClientStats, Corrected, Fr
 use foretell::session::server::{Server, ServerConfig, ServerFrame};
 use foretell::time::{Instant, Tick};
 use foretell::world::{
-    ComponentId, Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Rows, Schema, Seat, Tolerance, World,
-    compare_row,
+    Difference, Entity, Messages, PlayerId, PlayerInput, RowKey, Schema, Seat, Tolerance, World, compare_row,
 };
 
 /// Looks at both ends after each of their updates, and complains in a sentence. One is made anew for every run.
@@ -273,20 +272,6 @@ pub(super) fn difference(
     let found = compare_row(schema, key.component, ours.words, theirs.words, tolerance)?;
     Some(describe(schema, key.entity, &found, ours.name, theirs.name))
 }
-
-/// Whether a client is to predict an entity of its own in the state of `tick`: not where anything of it is never predicted, nor where
-/// that was so a moment ago, as what it shows is older.
-pub(super) fn is_to_be_predicted<W: World>(seen: &ClientSeen<'_, W>, tick: Tick, entity: Entity) -> bool {
-    let Rules { schema, tick_rate, .. } = &seen.setting.rules;
-    let never: Vec<ComponentId> = schema.ids().filter(|id| schema.component(*id).is_never_predicted()).collect();
-    let is_never = |rows: &Rows| never.iter().any(|of| rows.words(RowKey { component: *of, entity }).is_some());
-    let moment = tick_rate.ticks_in(SHOWN_LATER + seen.stats.network.rtt);
-    let mut ticks = tick.back(moment).unwrap_or_default().until(tick.next());
-    never.is_empty() || !ticks.any(|tick| seen.truth.rows(tick).is_some_and(is_never))
-}
-
-/// How much later than it is known something is shown at most.
-const SHOWN_LATER: Duration = Duration::from_secs(1);
 
 /// In what a prediction was wrong, as a sentence; the entity alone where that is not known.
 fn describe_correction(schema: &Schema, corrected: &Corrected) -> String {

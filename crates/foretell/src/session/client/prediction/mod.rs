@@ -4,6 +4,7 @@ mod cause_evidence;
 mod change_outcomes;
 mod effects;
 mod exact_session_causes;
+mod let_go;
 mod missed_inputs;
 mod ownership_changes;
 mod pending_corrections;

@@ -1,6 +1,7 @@
 //! Which entities are to be predicted: those of the own player, of others whose inputs are known, what is near, and single
 //! ones.
 
+use super::let_go::is_let_go;
 use super::ownership_changes::{Handed, OwnershipChanges};
 use crate::motion::vector::squared_distance;
 use crate::rollback::NewestPredictions;
@@ -79,7 +80,7 @@ impl PredictedEntities {
         self.in_part = [in_part, self.in_part[0]];
         if in_part {
             let left = told_otherwise(snapshot, others).filter(|of| predicted.contains(*of));
-            let left = left.filter(|of| !newest.is_some_and(|rows| is_let_go(rows, of.entity)));
+            let left = left.filter(|of| !is_let_go(newest, of.entity));
             self.moved.extend(left.map(|of| of.entity));
             self.moved.sort_unstable();
         }
@@ -143,9 +144,8 @@ impl PredictedEntities {
     /// What is not told exactly can't be predicted.
     fn leave_others(&mut self, known: &Known<'_>, states: &NewestPredictions<'_>) {
         let Some(rows) = known.snapshots.rows().filter(|_| self.wanted.players().len() > 1) else { return };
-        let stays = |of: Owned| states.newest.is_some_and(|rows| is_let_go(rows, of.entity));
         for of in told_otherwise(known.snapshot, rows) {
-            if self.wanted.contains_player(of.owner) && !stays(of) {
+            if self.wanted.contains_player(of.owner) && !is_let_go(states.newest, of.entity) {
                 self.wanted.insert_single(of, false);
             }
         }
@@ -190,9 +190,8 @@ impl PredictedEntities {
             shown.is_some_and(|shown| shown != of.owner)
         };
         let newest = predictable.states.newest;
-        let is_let_go = |of: Owned| newest.is_some_and(|rows| is_let_go(rows, of.entity));
         for of in self.owners.handed() {
-            let yes = self.wanted.contains(of) || is_let_go(of) && is_as_before(of);
+            let yes = self.wanted.contains(of) || is_let_go(newest, of.entity) && is_as_before(of);
             self.wanted.insert_single(of, yes);
         }
         for (entity, mode) in settings.entities.iter() {
@@ -217,41 +216,57 @@ impl PredictedEntities {
 
     /// What is of a kind that is never predicted, whatever was said, and of what no component can be.
     fn leave_kinds(&mut self, known: &Known<'_>, states: &NewestPredictions<'_>, schema: &Schema) {
-        let (own, wanted) = (self.wanted.player(), &mut self.wanted);
-        let prediction = |component: ComponentId| schema.component(component).prediction();
-        let is_rare = |of: &RowPrediction| of.never || matches!(of.audience, Audience::Group(_));
-        let tracks = known.snapshots.tracks();
-        // What a step here has made so stays on the screen as that until it is shown, but where other rows of it are moved on.
-        let is_variant = |key: RowKey, of: &Row<'_>| schema.other_variants(key).any(|other| other == of.key());
-        let is_moved = |key: RowKey| known.snapshot.rows.of(key.entity).any(|row| !is_variant(key, &row));
-        let is_made = |key: RowKey| states.newest.is_some_and(|rows| rows.words(key).is_some());
-        let is_let_go = |key: RowKey| is_made(key) && !is_moved(key);
-        for id in schema.ids().filter(|id| is_rare(&prediction(*id))) {
-            let never = prediction(id).never;
-            // What is never predicted is told by itself.
-            let newest = known.snapshots.rows().filter(|_| never);
-            let rows = newest.unwrap_or(&known.snapshot.rows);
-            for of in rows.component(id).map(|row| row.owned()) {
-                let any = || rows.of(of.entity).any(|row| prediction(row.component).is_of(own, row.owner));
-                let is_told = || never && !is_let_go(RowKey { component: id, entity: of.entity });
-                if wanted.contains(of) && (is_told() || !never && !any()) {
-                    wanted.insert_single(of, false);
-                }
+        for id in schema.ids() {
+            match schema.component(id).prediction() {
+                RowPrediction { never: true, .. } => self.leave_never(id, known, states, schema),
+                RowPrediction { audience: Audience::Group(_), .. } => self.leave_group(id, known, schema),
+                _ => {}
             }
-            // What is shown still is so to its end; what is predicted may have been so for a moment.
-            let is_simulated = |of: &Owned| {
-                let mut rows = states.newest.into_iter().flat_map(|rows| rows.of(of.entity));
-                states.players.contains(*of) && rows.any(|row| !prediction(row.component).never)
-            };
-            if let Some(look) = &known.shown {
-                for of in tracks.owned(id, look) {
-                    let is_there = |of: ComponentId, entity| tracks.has(RowKey { component: of, entity }, look);
-                    let mut predicted = schema.ids().filter(|id| prediction(*id).is_of(own, of.owner));
-                    let is_left = never && !is_simulated(&of);
-                    if wanted.contains(of) && (is_left || !never && !predicted.any(|id| is_there(id, of.entity))) {
-                        wanted.insert_single(of, false);
-                    }
-                }
+        }
+    }
+
+    /// What has a row of a component that is never predicted, as it is told by itself, or shown still.
+    fn leave_never(
+        &mut self,
+        id: ComponentId,
+        known: &Known<'_>,
+        NewestPredictions { players, newest, .. }: &NewestPredictions<'_>,
+        schema: &Schema,
+    ) {
+        // What a step here has made so stays on the screen as that until it is shown, but where other rows of it are moved on.
+        let stays = |of: &Owned| {
+            let key = RowKey { component: id, entity: of.entity };
+            let is_variant = |row: Row<'_>| schema.other_variants(key).any(|other| other == row.key());
+            newest.is_some_and(|rows| rows.words(key).is_some()) && known.snapshot.rows.of(of.entity).all(is_variant)
+        };
+        // What is simulated may have been so for a moment.
+        let is_simulated = |of: &Owned| {
+            let mut rows = newest.iter().flat_map(|rows| rows.of(of.entity));
+            players.contains(*of) && rows.any(|row| !schema.component(row.component).is_never_predicted())
+        };
+        let told = known.snapshots.rows().into_iter().flat_map(|rows| rows.component(id)).map(|row| row.owned());
+        let shown = known.shown.iter().flat_map(|look| known.snapshots.tracks().owned(id, look));
+        for of in told.filter(|of| !stays(of)).chain(shown.filter(|of| !is_simulated(of))) {
+            if self.wanted.contains(of) {
+                self.wanted.insert_single(of, false);
+            }
+        }
+    }
+
+    /// What has a row of a component for a group, and none that can be predicted; what is shown still is so to its end.
+    fn leave_group(&mut self, id: ComponentId, known: &Known<'_>, schema: &Schema) {
+        let (own, tracks, rows) = (self.wanted.player(), known.snapshots.tracks(), &known.snapshot.rows);
+        let can_be = |component: ComponentId, owner| schema.component(component).prediction().is_of(own, owner);
+        let told = rows.component(id).map(|row| row.owned());
+        let told = told.filter(|of| !rows.of(of.entity).any(|row| can_be(row.component, row.owner)));
+        let shown = known.shown.iter().flat_map(|look| {
+            let is_there = move |component, entity| tracks.has(RowKey { component, entity }, look);
+            let has_any = move |of: &Owned| schema.ids().any(|id| can_be(id, of.owner) && is_there(id, of.entity));
+            tracks.owned(id, look).filter(move |of| !has_any(of))
+        });
+        for of in told.chain(shown) {
+            if self.wanted.contains(of) {
+                self.wanted.insert_single(of, false);
             }
         }
     }
@@ -266,11 +281,6 @@ impl PredictedEntities {
             shown.is_some_and(|shown| shown != of.owner) || states.present.since(noted) < *horizon
         });
     }
-}
-
-/// Whether a step here has made a predicted entity of a kind that no client predicts.
-pub(super) fn is_let_go(predicted: &Rows, entity: Entity) -> bool {
-    predicted.of(entity).any(|row| predicted.is_never_predicted(row.component))
 }
 
 /// The entities of others that are there and not among what is told exactly of a state. Of what was spawned later it is not known

@@ -6,6 +6,7 @@
 use super::cause_evidence::ComparedTicks;
 use super::change_outcomes;
 use super::effects::{Effects, Now};
+use super::let_go::LetGo;
 use super::predicted_entities::{Known, Predictable, PredictedEntities};
 use super::reconciler::{Comparison, Reconciler};
 use crate::rollback::{NewestPredictions, Timeline};
@@ -34,6 +35,7 @@ pub(crate) struct Prediction<W: World> {
     pub reconciler: Reconciler,
     pub effects: Effects,
     targets: PredictedEntities,
+    let_go: LetGo,
     /// In an exact session: the newest state whose digest was not that of the prediction, while no other is known.
     pub asks: Option<Tick>,
     /// How many snapshots in a row it has started again from, because they were older than the horizon.
@@ -63,6 +65,7 @@ impl<W: World> Prediction<W> {
             reconciler: Reconciler::new(schema, player),
             effects: Effects::new(),
             targets: PredictedEntities::new(schema, player),
+            let_go: LetGo::new(schema),
             asks: None,
             beyond_horizon: 0,
         }
@@ -158,14 +161,14 @@ impl<W: World> Prediction<W> {
         snapshots: &Snapshots,
         settings: &ClientSettings,
     ) -> (Compared, ComparedTicks) {
-        let Prediction { timeline, reconciler, targets, .. } = self;
+        let Prediction { timeline, reconciler, targets, let_go, .. } = self;
         let snapshot = snapshots.get(tick).expect("the chosen snapshot is there");
         let handed = targets.note_owners(snapshot, snapshots, NewestPredictions::of(timeline));
         let span = ComparedTicks { since: reconciler.compared(), tick };
         // Where everything is predicted, whose it is does not matter for that.
         let handed = if settings.rules.exact { &[] } else { handed };
         reconciler.take_in(&snapshot.rows, handed, timeline, tick);
-        reconciler.keep_let_go(timeline, snapshot, snapshots);
+        let_go.keep(timeline, snapshot, snapshots, &mut reconciler.authority);
         let is_canonical = timeline.canonical().contains(&tick);
         let tolerance = if is_canonical { Tolerance::none() } else { settings.config.tolerance };
         let predicted = timeline.rows(tick).expect("the chosen snapshot is not older than the horizon");
@@ -230,7 +233,7 @@ impl<W: World> Prediction<W> {
     /// Predicts them, from the state of `tick` on, which has been compared.
     pub(crate) fn switch(&mut self, world: &mut W, tick: Tick, snapshots: &mut Snapshots, log: &mut UpdateLog) {
         let mut full = snapshots.state(tick, self.targets.wanted()).expect("it has just been compared");
-        self.reconciler.put_let_go(self.targets.wanted(), &mut full);
+        self.let_go.put(&self.reconciler.authority, self.targets.wanted(), &mut full);
         let ran = self.timeline.switch(world, tick, self.targets.wanted(), &full);
         snapshots.recount(self.targets.wanted());
         log.resimulate(ran);

@@ -3,16 +3,15 @@
 
 use super::cause_evidence::{CauseEvidence, owner_of};
 use super::pending_corrections::{Pending, PendingCorrections};
-use super::predicted_entities::is_let_go;
 use crate::math::f64::sqrt;
 use crate::motion::vector::squared_distance;
 use crate::rollback::Timeline;
 use crate::session::client::correction_causes::Causes;
-use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
+use crate::session::client::snapshots::Compared;
 use crate::time::Tick;
 use crate::world::{
-    ComponentSchema, Difference, Entity, EntityMap, Meaning, PlayerId, PredictionSet, Row, Rows, Schema, Tolerance,
-    World, compare_row,
+    ComponentSchema, Difference, Entity, Meaning, PlayerId, PredictionSet, Row, Rows, Schema, Tolerance, World,
+    compare_row,
 };
 use alloc::vec::Vec;
 
@@ -30,9 +29,6 @@ pub(crate) struct Reconciler {
     pub authority: Rows,
     /// The entities that have changed hands with the state that is compared, ascending.
     handed: Vec<Entity>,
-    /// Since which state that was compared entities are kept that a step here has made of a kind that no client predicts.
-    unheard: EntityMap<Tick>,
-    schema: Schema,
     pub causes: CauseEvidence,
     pub corrections: PendingCorrections,
 }
@@ -40,15 +36,7 @@ pub(crate) struct Reconciler {
 impl Reconciler {
     pub(crate) fn new(schema: &Schema, own: PlayerId) -> Reconciler {
         let (causes, corrections) = (CauseEvidence::new(own), PendingCorrections::new());
-        let authority = Rows::new(schema);
-        Reconciler {
-            authority,
-            handed: Vec::new(),
-            unheard: EntityMap::new(),
-            schema: schema.clone(),
-            causes,
-            corrections,
-        }
+        Reconciler { authority: Rows::new(schema), handed: Vec::new(), causes, corrections }
     }
 
     /// How much it remembers.
@@ -68,39 +56,6 @@ impl Reconciler {
         self.handed.clear();
         self.handed.extend_from_slice(handed);
         self.causes.take_in(timeline, tick);
-    }
-
-    /// What a step here has made of predicted entities that no client predicts is told by itself, if it is so: it stays as it is, where the
-    /// authority says nothing else of its entity and that is there, or may be: a state that is told against none names nothing that is gone,
-    /// and what is told by itself may be lost.
-    pub(crate) fn keep_let_go<W: World>(&mut self, timeline: &Timeline<W>, snapshot: &Snapshot, snapshots: &Snapshots) {
-        let Reconciler { authority, unheard, schema, .. } = self;
-        let (tick, horizon) = (snapshot.tick, timeline.horizon());
-        let Some(predicted) = timeline.rows(tick) else { return };
-        unheard.retain(|entity, _| is_let_go(predicted, entity));
-        for row in let_go(predicted, schema) {
-            if snapshot.rows.has(row.entity) || snapshot.lists.ends(row.entity) {
-                unheard.remove(row.entity);
-                continue;
-            }
-            let since = *unheard.get_or_insert_with(row.entity, || tick);
-            let is_unheard = snapshots.is_hidden(row.entity, tick) || snapshots.heard_of(row.key()) < Some(since);
-            // Of what has ended since the player sees the way to its end.
-            let stays_for = if is_unheard { horizon } else { horizon / 4 };
-            if snapshots.has(row.entity) || tick.since(since) < stays_for {
-                authority.set_words(row);
-            }
-        }
-        authority.settle();
-    }
-
-    /// The same, put into a full state in the place of what else it has of these entities, as far as they are predicted on.
-    pub(crate) fn put_let_go(&self, wanted: &PredictionSet, full: &mut Rows) {
-        for row in let_go(&self.authority, &self.schema).filter(|row| wanted.contains(row.owned())) {
-            full.remove_entity(row.entity);
-            full.set_words(row);
-        }
-        full.settle();
     }
 
     /// The authority's state of `tick` is taken over as it is, and simulated on up to `until`: every predicted entity in it
@@ -142,7 +97,7 @@ impl Reconciler {
     /// were handed over are predicted on one side only, as nobody could foresee.
     pub(crate) fn compare(&mut self, comparison: &Comparison<'_>) -> Compared {
         let Comparison { tick, predicted, schema, tolerance } = comparison;
-        let Reconciler { authority, handed, causes, corrections, .. } = self;
+        let Reconciler { authority, handed, causes, corrections } = self;
         let mut found = Compared::default();
         let mut stayed = Causes::default();
         // Whatever is on one side only may have touched anything.
@@ -150,7 +105,7 @@ impl Reconciler {
         let coupled = causes.is_exact() && !alike;
         let named = authority.iter().map(|row| (row, Some(row.words)));
         let unnamed = predicted.iter().filter(|row| authority.words(row.key()).is_none()).map(|row| (row, None));
-        // What is kept of those is as it is here.
+        // What is kept of what was let go is as it is here.
         let is_compared = |row: &Row<'_>| !predicted.is_never_predicted(row.component) || !authority.has(row.entity);
         for (row, theirs) in named.chain(unnamed).filter(|(row, _)| is_compared(row)) {
             let (entity, ours) = (row.entity, predicted.get(row.key()));
@@ -180,12 +135,6 @@ impl Reconciler {
         found.stayed = stayed;
         found
     }
-}
-
-/// Rows that a step here has made of a kind that no client predicts, ascending.
-fn let_go<'a>(predicted: &'a Rows, schema: &Schema) -> impl Iterator<Item = Row<'a>> {
-    let never = schema.ids().filter(|id| predicted.is_never_predicted(*id));
-    never.flat_map(|id| predicted.component(id))
 }
 
 /// The distance between the positions in two rows, in metres; 0 where there are not two.

@@ -199,7 +199,6 @@ impl Presentation {
 
     fn present_others(&self, visual: &UnsmoothedState<'_>, views: &mut Views) {
         let (Some(remote), Sources { schema, predicted, .. }) = (&visual.remote, visual.sources) else { return };
-        let (predicted, newest) = (predicted.players, predicted.newest);
         let mut words = [0; ROW_WORDS_MAX];
         for id in first_components(schema) {
             let prediction = schema.component(id).prediction();
@@ -207,14 +206,9 @@ impl Presentation {
             let written = self.remote.written(&others);
             views.begin(id);
             let mut given = visual.given_after(id, None);
-            // What it was, or was made into, while it is predicted.
-            let is_other = |row: &Row<'_>| prediction.never && newest.is_some_and(|rows| rows.has(row.entity));
-            let is_predicted = |row: &Row<'_>| {
-                predicted.contains(row.owned()) && (prediction.is_of(predicted.player(), row.owner) || is_other(row))
-            };
             for nth in 0..others.count() {
                 let Some(RemoteRow { row, .. }) = others.seek(nth) else { continue };
-                if is_predicted(&row) || !self.lifecycles.is_shown(row.entity, &mut next) {
+                if predicted.simulate(&row, prediction) || !self.lifecycles.is_shown(row.entity, &mut next) {
                     continue;
                 }
                 self.push_given(visual, &mut given, Some(row.entity), views);

@@ -238,13 +238,9 @@ impl ProxyWriter<'_> {
 
 /// Whether a row is simulated here, or is of an entity that another player has by now, as whose it is.
 fn is_predicted(row: Row<'_>, component: &ComponentSchema, states: &NewestPredictions<'_>) -> bool {
-    let predicted = states.players;
     let owner = || states.newest.and_then(|rows| rows.owner(row.entity));
-    let is_other = || component.is_never_predicted() && states.newest.is_some_and(|rows| rows.has(row.entity));
-    predicted.contains(row.owned())
-        && (component.prediction().is_of(predicted.player(), row.owner)
-            || owner().is_some_and(|owner| owner != row.owner)
-            || is_other())
+    states.simulate(&row, component.prediction())
+        || states.players.contains(row.owned()) && owner().is_some_and(|owner| owner != row.owner)
 }
 
 /// What hides that entities are elsewhere by their rows of a component.
