@@ -85,7 +85,8 @@ impl Identities {
     }
 
     fn rotate(&mut self, now: UnixTime, names: &[String], kept_in: Option<&Path>) -> io::Result<()> {
-        self.known.retain(|(made, _)| *made <= now && now.since(*made) < 2 * TURN);
+        // A clock that is set back a little makes none from the future of what clients know: all are valid from before they were made.
+        self.known.retain(|(made, _)| made.since(now) < BEFORE && now.since(*made) < 2 * TURN);
         if self.known.len() > 1 && now.since(self.known[1].0) >= TURN {
             self.known.remove(0);
         }
@@ -214,6 +215,16 @@ mod tests {
             assert!(own.known.iter().all(|(made, _)| now.since(*made) < 13 * DAY));
         }
         assert_eq!(changes, 9);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_by_half_an_hour_leaves_what_clients_know() {
+        let mut own = Identities::new(own(None), START.after(BEFORE / 2)).expect("made");
+        let first = own.hashes().to_vec();
+        assert!(!own.advance(START).expect("made"));
+        assert_eq!(own.hashes(), first);
+        // By more than that they would not be valid yet.
+        assert!(own.advance(START.before(BEFORE / 2)).expect("made"));
     }
 
     #[test]
