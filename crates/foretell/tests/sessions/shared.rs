@@ -216,6 +216,32 @@ fn what_was_moved_far_while_nothing_got_through_comes_to_where_it_rests_and_goes
 }
 
 #[test]
+fn what_was_moved_far_while_nothing_got_through_and_then_let_go_comes_to_where_it_was_let_go() {
+    for claim in [Claim::Authority, Claim::Ownership] {
+        let mut simulation = play(2, good(), 3);
+        let mut play = Play::of(&[
+            (3000, 0, Act::Move([BOUND_MPS * 0.9, 0.0, 0.0])),
+            (3000, 0, Act::Request(cube(1), claim)),
+            (5500, 0, Act::Move([0.0; 3])),
+            (5520, 0, Act::Release(cube(1))),
+        ]);
+        simulation.run_until(ms(3300), &mut play);
+        simulation.players[0].up_conditions.loss = Loss::Uniform(1.0);
+        simulation.run_until(ms(5500), &mut play);
+        let left = play.shown[&(0, cube(1))].1;
+        simulation.run_until(ms(5900), &mut play);
+        simulation.players[0].up_conditions.loss = Loss::default();
+        simulation.run_until(ms(10_000), &mut play);
+        assert_eq!(holder(&simulation, cube(1)), None);
+        assert!(left[0] > BOUND_MPS, "{left:?}");
+        let truth = place(&simulation, cube(1));
+        assert!(length(sub(left, truth)) < 0.2, "{claim:?}: let go at {left:?}, is at {truth:?}");
+        assert_eq!(play.told(0, cube(1)), [Began, Granted(claim), Returned]);
+        agree(&simulation, &play, cube(1));
+    }
+}
+
+#[test]
 fn what_is_hidden_from_its_holder_is_moved_on_and_goes_back_when_it_rests() {
     let mut simulation = play(2, good(), 10);
     let mut play = Play::of(&[
@@ -507,6 +533,30 @@ fn a_player_holds_as_many_as_allowed_and_asks_ten_times_a_second_at_most() {
     let offences = simulation.server.server.stats(player).expect("it plays").offences;
     assert_eq!(offences.count(Offence::Request), 11);
     agree(&simulation, &play, cube(0));
+}
+
+#[test]
+fn who_gives_something_back_may_have_something_else_at_once() {
+    let config = ServerConfig { held_max: 1, ..ServerConfig::default() };
+    let mut simulation = session((bounded(), config), 1, good(), ClientConfig::default(), 8);
+    let ask = |nth: u8| Act::Request(cube(nth), Claim::Ownership);
+    let mut play = Play::of(&[
+        (3000, 0, ask(0)),
+        (3500, 0, Act::Release(cube(0))),
+        (3500, 0, ask(1)),
+        // One too many, though it was the first that went back.
+        (4500, 0, Act::Release(cube(1))),
+        (4500, 0, ask(2)),
+        (4500, 0, ask(1)),
+    ]);
+    simulation.run_until(ms(4000), &mut play);
+    assert_eq!(play.told(0, cube(1)), [Began, Granted(Claim::Ownership)]);
+    let player = simulation.players[0].client.player().expect("it plays");
+    let offences = |simulation: &Simulation<Toys>| simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences(&simulation).total(), 0);
+    simulation.run_until(ms(5500), &mut play);
+    assert_eq!([0, 1, 2].map(|nth| holder(&simulation, cube(nth)).is_some()), [false, false, true]);
+    assert_eq!(offences(&simulation).count(Offence::Request), 1);
 }
 
 fn grab() -> Act {

@@ -59,7 +59,7 @@ pub(super) struct Hold {
     travel: TravelBudget,
     /// What it was held back from, and goes on towards.
     ahead: Option<HeldRow>,
-    /// It goes back to the server with the next step, and its newest row with it.
+    /// Its holder has given it back: its newest row is the last, and where that is it becomes the server's again.
     ends: bool,
 }
 
@@ -100,9 +100,14 @@ impl Hold {
         self.holder = NOBODY;
     }
 
-    /// It goes back with the next step.
+    /// It goes back with the next step, or, where it is held back from its newest row, when it is there.
     pub(super) fn end(&mut self) {
         self.ends = true;
+    }
+
+    /// Whether it goes back with the next step, as far as is known now.
+    pub(super) fn goes_back(&self) -> bool {
+        self.ends && self.ahead.is_none()
     }
 
     /// Whether rows with this request are meant for this hold: from the one by which it began to the last.
@@ -166,8 +171,9 @@ impl Hold {
         kind.copy_owned(&row.words[..before.words.len()], words);
         if let Some(offence) = self.travel.hold_back(kind, before.words, words) {
             adopted.offence = newest.map(|_| offence);
-            // It rests where its holder says, and is not there yet.
-            (adopted.ends, self.ahead) = (self.ends, Some(row));
+            // It rests where its holder says, or was let go there, and is not there yet.
+            let is_under_way = *words != *before.words;
+            (adopted.ends, self.ahead) = (self.ends && !is_under_way, Some(row));
         }
         into.set_words(Row { words, ..before });
         adopted
