@@ -85,7 +85,7 @@ impl Identities {
     }
 
     fn rotate(&mut self, now: UnixTime, names: &[String], kept_in: Option<&Path>) -> io::Result<()> {
-        // A clock that is set back a little makes none from the future of what clients know: all are valid from before they were made.
+        // They are valid from before they were made: a clock that is set back by less keeps what clients know.
         self.known.retain(|(made, _)| made.since(now) < BEFORE && now.since(*made) < 2 * TURN);
         if self.known.len() > 1 && now.since(self.known[1].0) >= TURN {
             self.known.remove(0);

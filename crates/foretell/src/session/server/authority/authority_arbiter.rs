@@ -3,7 +3,7 @@
 //! Invariants: a row counts only under the request by which its sender holds the entity now; nothing but what the schema
 //! lets an owner write is taken over.
 
-use super::authority_hold::{Grant, Hold};
+use super::authority_hold::Grant;
 use super::authority_holds::HoldTable;
 use super::authority_requests::AuthorityRequests;
 use crate::session::authority_codec::{Answer, Claim, HeldEntity, HeldRow, HoldRefusal, Holder, Request, Shared};
@@ -177,8 +177,8 @@ impl AuthorityArbiter {
         };
         let holder = self.holder(entity);
         let has_it = holder.is_some_and(|holder| holder.player == player);
-        let goes_back = self.table.held().get(entity).is_some_and(Hold::goes_back);
-        if (!has_it || goes_back) && self.table.count(player) >= sender.held_max {
+        let is_counted = self.table.held().get(entity).is_some_and(|held| held.counts_for(player));
+        if !is_counted && self.table.count(player) >= sender.held_max {
             sender.offences.note(Offence::Request);
             return Err(HoldRefusal::TooMany);
         }

@@ -12,6 +12,10 @@ const AHEAD_TICKS_MAX: u32 = 64;
 /// How many rows of an entity wait for their ticks, at most: one for each of these.
 const ROWS_WAITING_MAX: usize = AHEAD_TICKS_MAX as usize + 1;
 
+/// What was given back while it was held back goes on for so many ticks at most: 4 s at 64 Hz. Who hears nothing for longer than an
+/// outage of that length is lost, and holds nothing.
+const GOES_ON_TICKS_MAX: u32 = 256;
+
 /// Of an entity that is the server's.
 const NOBODY: Holder = Holder { player: PlayerId::SERVER, claim: Claim::Authority, authority: 0, ownership: 0 };
 
@@ -59,8 +63,10 @@ pub(super) struct Hold {
     travel: TravelBudget,
     /// What it was held back from, and goes on towards.
     ahead: Option<HeldRow>,
-    /// Its holder has given it back: its newest row is the last, and where that is it becomes the server's again.
+    /// Its holder has given it back: its newest row is the last, and where that is it becomes the server's again,
     ends: bool,
+    /// but not after this tick, once it was held back from there.
+    goes_on_until: Option<Tick>,
 }
 
 impl Hold {
@@ -77,6 +83,7 @@ impl Hold {
             travel: TravelBudget::default(),
             ahead: None,
             ends: false,
+            goes_on_until: None,
         }
     }
 
@@ -91,7 +98,7 @@ impl Hold {
             self.travel.begin(kind, slack_m);
         }
         (self.holder.player, self.holder.claim) = (player, claim);
-        (self.latest, self.ends) = (request, false);
+        (self.latest, self.ends, self.goes_on_until) = (request, false, None);
         is_new
     }
 
@@ -105,9 +112,9 @@ impl Hold {
         self.ends = true;
     }
 
-    /// Whether it goes back with the next step, as far as is known now.
-    pub(super) fn goes_back(&self) -> bool {
-        self.ends && self.ahead.is_none()
+    /// Whether it counts as what this player holds: not what goes back with the next step, as far as is known now.
+    pub(super) fn counts_for(&self, player: PlayerId) -> bool {
+        self.holder.player == player && !(self.ends && self.ahead.is_none())
     }
 
     /// Whether rows with this request are meant for this hold: from the one by which it began to the last.
@@ -172,11 +179,16 @@ impl Hold {
         if let Some(offence) = self.travel.hold_back(kind, before.words, words) {
             adopted.offence = newest.map(|_| offence);
             // It rests where its holder says, or was let go there, and is not there yet.
-            let is_under_way = *words != *before.words;
-            (adopted.ends, self.ahead) = (self.ends && !is_under_way, Some(row));
+            let goes_on = !self.ends || *words != *before.words && tick <= self.last_tick(tick);
+            (adopted.ends, self.ahead) = (!goes_on, Some(row));
         }
         into.set_words(Row { words, ..before });
         adopted
+    }
+
+    /// In which tick it goes on for the last time, if it was given back and is held back in `tick`.
+    fn last_tick(&mut self, tick: Tick) -> Tick {
+        *self.goes_on_until.get_or_insert(tick + GOES_ON_TICKS_MAX)
     }
 
     /// What is left of the entity's slack, in metres.
@@ -194,15 +206,66 @@ mod tests {
 
     const KEY: RowKey = RowKey { component: ComponentId(0), entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0) };
 
+    fn unowned(words: &[u32]) -> Row<'_> {
+        Row { component: KEY.component, entity: KEY.entity, owner: PlayerId::SERVER, words }
+    }
+
     /// What its holder moves to one of a few places.
     #[derive(State, Clone, Copy)]
     struct Token(#[state(writer = owner)] u8);
+
+    /// What its holder moves and throws.
+    #[derive(State, Clone, Copy)]
+    struct Ball {
+        #[state(position, writer = owner)]
+        place: [f32; 3],
+        #[state(velocity, writer = owner)]
+        velocity: [f32; 3],
+    }
+
+    /// A ball that may go 1 m/s is given back with this place and velocity along x, and is at 0: how many steps later it is the
+    /// server's, and where. After each step the game may put it elsewhere.
+    fn given_back(place: f32, velocity: f32, puts: impl Fn(f32) -> f32) -> (u32, f32) {
+        let schema = Schema::of::<Ball>().with_speed_max::<Ball>(1.0);
+        let kind = schema.component(KEY.component);
+        let mut words = [0; ROW_WORDS_MAX];
+        (words[0], words[3]) = (place.to_bits(), velocity.to_bits());
+        let row = HeldRow { key: KEY, request: 0, back: 0, rests: false, words };
+        let mut now = [0; 6];
+        let mut hold = Hold::new();
+        let grant = Grant { player: PlayerId::new(1), request: 0, claim: Claim::Ownership };
+        hold.give(unowned(&now), kind, grant, 0.0);
+        hold.store(&row, Tick::new(10), Tick::new(10), kind).expect("it may be written");
+        hold.end();
+        for steps in 0..10_000 {
+            let mut into = Rows::new(&schema);
+            hold.earn(kind, 1.0 / 64.0, 1);
+            let adopted = hold.adopt(Tick::new(10 + steps), unowned(&now), kind, &mut into);
+            into.get(KEY).into_iter().for_each(|row| now.copy_from_slice(row.words));
+            if adopted.ends {
+                return (steps, f32::from_bits(now[0]));
+            }
+            now[0] = puts(f32::from_bits(now[0])).to_bits();
+        }
+        panic!("it is held for good");
+    }
+
+    #[test]
+    fn what_is_given_back_far_away_goes_there_but_not_for_ever() {
+        let (steps, place) = given_back(2.0, 0.0, |place| place);
+        assert!((100..130).contains(&steps) && (place - 2.0).abs() < 1e-6, "after {steps} steps at {place} m");
+        assert_eq!(given_back(100.0, 0.0, |place| place).0, GOES_ON_TICKS_MAX + 1);
+        // The game keeps it behind a wall.
+        assert_eq!(given_back(2.0, 0.0, |place| place.min(1.0)).0, GOES_ON_TICKS_MAX + 1);
+        // Only its velocity is more than it may be.
+        assert_eq!(given_back(0.0, 5.0, |place| place).0, 1);
+    }
 
     #[test]
     fn the_last_row_of_a_holder_who_is_too_far_ahead_counts_when_its_time_has_come() {
         let schema = Schema::of::<Token>();
         let kind = schema.component(KEY.component);
-        let before = Row { component: KEY.component, entity: KEY.entity, owner: PlayerId::SERVER, words: &[0] };
+        let before = unowned(&[0]);
         let mut hold = Hold::new();
         let grant = Grant { player: PlayerId::new(1), request: 0, claim: Claim::Ownership };
         hold.give(before, kind, grant, 0.0);

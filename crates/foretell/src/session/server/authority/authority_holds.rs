@@ -43,7 +43,7 @@ impl HoldTable {
 
     /// How many entities a player holds, without those that go back with the next step.
     pub(super) fn count(&self, player: PlayerId) -> usize {
-        self.held.values().iter().filter(|held| held.holder.player == player && !held.goes_back()).count()
+        self.held.values().iter().filter(|held| held.counts_for(player)).count()
     }
 
     /// Gives an entity, which has this row, to a player who may have it. Returns who has lost it.
