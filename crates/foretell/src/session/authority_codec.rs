@@ -48,7 +48,7 @@ pub struct Holder {
 pub enum HoldRefusal {
     /// Another player holds it, by the same right or a better one.
     Taken,
-    /// It is another player's, it has no field that an owner writes, or it does not exist.
+    /// It is another player's, it has no field that an owner writes, it does not exist, or the player does not see it.
     NotShared,
     /// The player holds as many entities as allowed.
     TooMany,

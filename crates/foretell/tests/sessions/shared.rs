@@ -517,6 +517,31 @@ fn what_is_not_shared_is_not_given_away() {
 }
 
 #[test]
+fn what_a_player_does_not_see_is_not_given_to_them_nor_do_they_learn_whether_it_is_there() {
+    let mut simulation = play(2, good(), 7);
+    simulation.run_until(ms(2500), &mut Play::default());
+    let player = simulation.players[0].client.player().expect("it plays");
+    simulation.server.world.hidden.push((player, cube(0)));
+    let not_there = cube(77);
+    let ask = |of| Act::Request(of, Claim::Ownership);
+    let mut play = Play::of(&[
+        (3000, 0, ask(cube(0))),
+        (3000, 0, ask(cube(1))),
+        (3000, 0, ask(not_there)),
+        (4500, 0, ask(cube(0))),
+    ]);
+    simulation.run_until(ms(4000), &mut play);
+    assert_eq!([cube(0), cube(1)].map(|of| holder(&simulation, of).is_some()), [false, true]);
+    assert_eq!(play.told(0, cube(0)), play.told(0, not_there));
+    let offences = simulation.server.server.stats(player).expect("it plays").offences;
+    assert_eq!(offences.total(), 0, "it may have left the view on the way");
+    simulation.server.world.hidden.clear();
+    simulation.run_until(ms(5500), &mut play);
+    agree(&simulation, &play, cube(0));
+    assert!(holder(&simulation, cube(0)).is_some(), "what is seen again can be had");
+}
+
+#[test]
 fn a_player_holds_as_many_as_allowed_and_asks_ten_times_a_second_at_most() {
     let config = ServerConfig { held_max: 2, ..ServerConfig::default() };
     let mut simulation = session((bounded(), config), 1, good(), ClientConfig::default(), 8);

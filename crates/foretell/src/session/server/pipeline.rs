@@ -346,7 +346,8 @@ impl<I: Input> Pipeline<I> {
         offences.note_times(Offence::Message, refused);
         // As for inputs, what the next update is going to skip takes no room.
         let (next, held_max) = (schedule.first_kept(now), settings.held_max());
-        let mut sender = Sender { player, offences, now, newest, next, held_max };
+        let knows = |entity| peer.replica.knows(entity, state);
+        let mut sender = Sender { player, offences, now, newest, next, held_max, knows: &knows };
         authority.receive(&mut sender, datagram.shared(), state, log);
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Sender<'a> {
     pub next: Tick,
     /// How many entities one client may hold.
     pub held_max: usize,
+    /// Whether the client was sent anything of an entity. Of what it was not, it learns nothing by asking.
+    pub knows: &'a dyn Fn(Entity) -> bool,
 }
 
 /// Who is here, and what is written down of them.
@@ -165,8 +167,9 @@ impl AuthorityArbiter {
             sender.offences.note(Offence::Request);
             return Err(HoldRefusal::TooOften);
         }
-        // It may have ceased to exist while the request was on its way.
-        let owner = state.rows().owner(entity).ok_or(HoldRefusal::NotShared)?;
+        // It may have ceased to exist, or left the view, while the request was on its way.
+        let owner = state.rows().owner(entity).filter(|owner| *owner == player || (sender.knows)(entity));
+        let owner = owner.ok_or(HoldRefusal::NotShared)?;
         let row = shared_row(state, entity).filter(|row| {
             let audience = state.schema().component(row.component).audience();
             may_hold(player, owner) && audience.includes(player, owner)

@@ -274,6 +274,15 @@ impl Replica {
         self.is_crowded && !was_crowded
     }
 
+    /// Whether the client was sent anything of another's entity that is there.
+    pub(in crate::session::server) fn knows(&self, entity: Entity, state: &AuthoritativeState) -> bool {
+        let is_in = |view: &InterestSet| {
+            let mut rows = state.rows().of(entity).filter_map(|row| state.versions().get(row.key()));
+            view.has_come(entity) || rows.any(|row| view.has(row))
+        };
+        self.told.is_some() && self.view.as_ref().is_none_or(is_in)
+    }
+
     /// From now on it may not see everything.
     pub(super) fn limit_view(&mut self, state: &AuthoritativeState, player: PlayerId) {
         let told = self.told;
