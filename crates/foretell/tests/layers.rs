@@ -67,7 +67,15 @@ const FOLDERS: [Folder; 14] = [
     Folder {
         path: "session/client/prediction",
         layers: &[
-            &["effects", "exact_session_causes", "let_go", "missed_inputs", "ownership_changes", "pending_corrections"],
+            &[
+                "effects",
+                "exact_session_causes",
+                "let_go",
+                "missed_inputs",
+                "near_entities",
+                "ownership_changes",
+                "pending_corrections",
+            ],
             &["cause_evidence", "predicted_entities"],
             &["change_outcomes", "reconciler"],
             &["prediction"],

@@ -31,7 +31,16 @@ struct Field {
     /// How many rows of floats there are beside the first.
     #[world(constant)]
     more_rows: u8,
+    /// When the float that leaps does so, and when back.
+    #[world(constant)]
+    leaps: Option<[Tick; 2]>,
 }
+
+/// Which float leaps.
+const LEAPER: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 4);
+/// From where to where along the row, in metres.
+const LEAPS_FROM_M: f64 = 2.0;
+const LEAPS_TO_M: f64 = 50.0;
 
 /// In a row.
 const FLOATS: u8 = 120;
@@ -61,6 +70,11 @@ impl Simulate for Field {
             }
             if thing.owner() == PlayerId::SERVER && thing.at[1].abs() > 0.5 {
                 thing.velocity[1] = thing.velocity[1].abs() * -thing.at[1].signum();
+            }
+            if let Some([there, back]) = self.leaps
+                && thing.entity() == LEAPER
+            {
+                thing.at[0] = if (there..back).contains(&step.tick()) { LEAPS_TO_M } else { LEAPS_FROM_M };
             }
             for axis in 0..3 {
                 thing.at[axis] += thing.velocity[axis] * step.seconds();
@@ -157,4 +171,42 @@ fn in_a_crowd_of_a_thousand_what_is_near_is_predicted_and_all_others_are_shown()
     assert!(oldest < Some(128), "the oldest is of {oldest:?} ticks before");
     let sent = simulation.server.server.stats(client.player().expect("joined")).expect("there").bytes_sent;
     assert!(sent / 16 < 134_000, "{} B/s", sent / 16);
+}
+
+/// Stands still and watches the float that leaps.
+#[derive(Default)]
+struct Watch {
+    /// Where it was shown along the row, in each frame.
+    shown: Vec<f64>,
+}
+
+impl Driver<Field> for Watch {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Walk {
+        Walk::default()
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Field>, frame: &Frame<'_>) {
+        if frame.tick >= Tick::new(200) {
+            let mut views = Views::new();
+            client.present(at.local, &mut views);
+            self.shown.extend(views.get(LEAPER).map(|view| view.pose().position[0]));
+        }
+    }
+}
+
+#[test]
+fn what_is_put_out_of_reach_and_back_is_shown_to_leap_once_each() {
+    for latency_ms in [25, 50, 75, 120] {
+        let field = || Field { leaps: Some([400, 600].map(Tick::new)), ..Field::default() };
+        let mut simulation = Simulation::new(Rules::new(Field::schema()), ServerConfig::default(), field(), 5);
+        let conditions = Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() };
+        let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };
+        let client = ClientConfig { predict, ..ClientConfig::default() };
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: field() });
+        let mut watch = Watch::default();
+        simulation.run_until(foretell::Instant::ZERO + Duration::from_secs(12), &mut watch);
+        let leaps = watch.shown.windows(2).filter(|two| (two[1] - two[0]).abs() > 0.2);
+        let ends: Vec<_> = leaps.map(|two| two[1].round()).collect();
+        assert_eq!(ends, [LEAPS_TO_M, LEAPS_FROM_M], "{latency_ms} ms");
+    }
 }

@@ -6,6 +6,7 @@ mod effects;
 mod exact_session_causes;
 mod let_go;
 mod missed_inputs;
+mod near_entities;
 mod ownership_changes;
 mod pending_corrections;
 mod predicted_entities;

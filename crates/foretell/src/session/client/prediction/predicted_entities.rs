@@ -2,16 +2,16 @@
 //! ones.
 
 use super::let_go::is_let_go;
+use super::near_entities::{NearEntities, Predictable};
 use super::ownership_changes::{Handed, OwnershipChanges};
-use crate::motion::vector::squared_distance;
 use crate::rollback::NewestPredictions;
 use crate::session::client::authority::AuthorityGrants;
 use crate::session::client::client_settings::{ClientSettings, EntityMode};
 use crate::session::client::config::Predict;
 use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
 use crate::world::{
-    Audience, ComponentId, ComponentSchema, Entity, Meaning, Owned, PlayerId, PredictionSet, Row, RowKey,
-    RowPrediction, Rows, Schema,
+    Audience, ComponentId, ComponentSchema, Entity, Owned, PlayerId, PredictionSet, Row, RowKey, RowPrediction, Rows,
+    Schema,
 };
 use alloc::vec::Vec;
 
@@ -25,15 +25,6 @@ pub(crate) struct Known<'a> {
     pub authority: &'a AuthorityGrants,
 }
 
-/// What is predicted, and could be.
-pub(crate) struct Predictable<'a> {
-    pub states: NewestPredictions<'a>,
-    /// How many ticks of it are remembered.
-    pub horizon: u32,
-    /// Whether it is known what a player does; the server's own need no inputs.
-    pub is_known: &'a dyn Fn(PlayerId) -> bool,
-}
-
 /// Lives as long as a session.
 pub(crate) struct PredictedEntities {
     wanted: PredictionSet,
@@ -43,8 +34,7 @@ pub(crate) struct PredictedEntities {
     moved: Vec<Entity>,
     /// Whether some of what others have was predicted and some not, in the state that is compared, and in the one before.
     in_part: [bool; 2],
-    /// Where the own entities are, for [`Predict::Near`].
-    near: Vec<[f64; 3]>,
+    near: NearEntities,
 }
 
 impl PredictedEntities {
@@ -55,7 +45,7 @@ impl PredictedEntities {
             owners,
             moved: Vec::new(),
             in_part: [false; 2],
-            near: Vec::new(),
+            near: NearEntities::default(),
         }
     }
 
@@ -134,10 +124,7 @@ impl PredictedEntities {
             }
         }
         self.leave_others(known, &predictable.states);
-        if let Predict::Near { within_m, until_m } = settings.config.predict {
-            let radii = Radii { within_m, until_m: until_m.max(within_m) };
-            self.choose_near(known.snapshot, radii, predictable, settings);
-        }
+        self.near.choose(&mut self.wanted, known.snapshot, predictable, settings);
         self.choose_single(known, predictable, settings);
     }
 
@@ -147,36 +134,6 @@ impl PredictedEntities {
         for of in told_otherwise(known.snapshot, rows) {
             if self.wanted.contains_player(of.owner) && !is_let_go(states.newest, of.entity) {
                 self.wanted.insert_single(of, false);
-            }
-        }
-    }
-
-    /// Wants those predicted that stand near to where an own entity is by now; what is predicted already until it is farther
-    /// off.
-    fn choose_near(
-        &mut self,
-        snapshot: &Snapshot,
-        radii: Radii,
-        predictable: &Predictable<'_>,
-        settings: &ClientSettings,
-    ) {
-        let NewestPredictions { players, newest: Some(newest), .. } = predictable.states else { return };
-        let schema = &settings.rules.schema;
-        let own = self.wanted.player();
-        let PredictedEntities { near, wanted, .. } = self;
-        near.clear();
-        near.extend(newest.iter().filter(|row| row.owner == own).filter_map(|row| place(row, schema)));
-        for row in snapshot.rows.iter() {
-            if row.owner == own || settings.excludes(row.owner) || !(predictable.is_known)(row.owner) {
-                continue;
-            }
-            let is_predicted = players.contains(row.owned());
-            // Where it is by now it is known best where it is predicted.
-            let now = newest.get(row.key()).filter(|_| is_predicted).unwrap_or(row);
-            let Some(at) = place(now, schema) else { continue };
-            let radius_m = if is_predicted { radii.until_m } else { radii.within_m };
-            if near.iter().any(|own| squared_distance(*own, at) <= radius_m * radius_m) {
-                wanted.insert_single(row.owned(), true);
             }
         }
     }
@@ -288,16 +245,4 @@ impl PredictedEntities {
 fn told_otherwise<'a>(snapshot: &'a Snapshot, known: &'a Rows) -> impl Iterator<Item = Owned> + 'a {
     let is_other = |of: &Owned| of.entity.tick() < snapshot.tick && !snapshot.rows.has(of.entity);
     known.iter().map(|row| row.owned()).filter(is_other)
-}
-
-/// From where on what is near is predicted, and until where, in metres.
-#[derive(Clone, Copy)]
-struct Radii {
-    within_m: f64,
-    until_m: f64,
-}
-
-fn place(row: Row<'_>, schema: &Schema) -> Option<[f64; 3]> {
-    let field = schema.component(row.component).field(Meaning::Position, row.words);
-    field.map(|(column, words)| column.lanes::<3>(words))
 }
