@@ -54,6 +54,10 @@ const RECENT: Duration = Duration::from_secs(10);
 const ROUND_MIN: Duration = Duration::from_millis(100);
 /// and so much was heard of what was sent in it.
 const ROUND_OF_MIN: u32 = 4;
+/// What comes in a round trip was sent in the one before, and that may have begun while there was nothing to send. Only after so many in
+/// a row in which more would have been sent is it known that less comes through than before. Without this, who stood still for ten
+/// seconds and moves again is shown at a twentieth of the pace at first.
+const BOUND_FOR: u32 = 3;
 
 /// What has become of datagrams of which it was not known before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,6 +80,10 @@ pub(crate) struct CongestionWindow {
     /// Of how many round trips in a row nothing has waited.
     calm: u32,
     round: Round,
+    /// In how many round trips in a row more would have been sent than might be.
+    bound: u32,
+    /// Whether all of the last round trip has waited.
+    has_waited: bool,
     delay: LinkDelay,
     /// The first queue is worked off entirely, as nobody knows how long the link takes without it: until a round takes no less time than
     /// the one before, which is this; at first without an end, as what the first round is of still waits behind all the rest.
@@ -113,6 +121,8 @@ impl CongestionWindow {
             is_first: true,
             calm: 0,
             round: Round::default(),
+            bound: 0,
+            has_waited: false,
             delay: LinkDelay::new(),
             drains: None,
             slowed: None,
@@ -208,10 +218,15 @@ impl CongestionWindow {
             return;
         }
         let queue = least.saturating_sub(fastest).saturating_sub(differs / 2).as_secs_f64() / QUEUED.as_secs_f64();
-        let is_too_much = self.loses_more(now) || queue > 1.0;
+        let is_bound = round.is_used || round.is_paced;
+        self.bound = if is_bound { self.bound.saturating_add(1) } else { 0 };
+        // Behind next to nothing nothing waits: by chance a few take long together, as jitter has it, but not twice.
+        let had_waited = core::mem::replace(&mut self.has_waited, queue > 1.0);
+        let is_queued = queue > 1.0 && (is_bound || had_waited);
+        let is_too_much = self.loses_more(now) || is_queued;
         #[expect(clippy::cast_precision_loss, reason = "a few bytes more or less")]
         let come = round.bytes as f64 / now.since(round.began).as_secs_f64().max(0.001);
-        if round.is_used || round.is_paced {
+        if is_bound && (self.bound >= BOUND_FOR || self.most_come.get().is_none_or(|most| come > most)) {
             self.most_come.note(come, now);
         }
         if queue > CALM && self.bytes <= NEXT_TO_NOTHING {
@@ -224,7 +239,7 @@ impl CongestionWindow {
             if was_first && round.is_used && queue > 1.0 {
                 self.drains = Some(Duration::MAX);
             } else {
-                self.fall(least, fastest, queue > 1.0);
+                self.fall(least, fastest, is_queued);
             }
         } else {
             self.grow(round, least, queue, now);

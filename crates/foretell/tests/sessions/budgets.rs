@@ -365,3 +365,22 @@ fn what_was_told_too_long_ago_to_go_on_does_not_jump_when_it_is_told_again() {
     // The fastest make 5 cm in a frame, and what is hidden vanishes besides; a jump would be one of more than a metre.
     assert!(steps.last.len() == 300 && steps.largest < 0.3, "{}", steps.largest);
 }
+
+#[test]
+fn what_rested_for_long_and_moves_again_is_shown_in_time_though_the_way_is_long_and_uneven() {
+    for seed in [3, 4] {
+        let mut simulation =
+            Simulation::new(Rules::new(Swarm::schema()), ServerConfig::default(), Swarm::of(32, 32), seed);
+        let (jitter, loss) = (Duration::from_millis(40), Loss::Uniform(0.05));
+        let who = add(&mut simulation, Conditions { jitter, loss, duplicates: 0.02, ..link(120) });
+        for _ in 0..3 {
+            simulation.server.world.moving = 0;
+            seconds(&mut simulation, 12.0, &mut Looker::default());
+            simulation.server.world.moving = 32;
+            seconds(&mut simulation, 1.0, &mut Looker::default());
+            let mut oldest = Oldest { who, nowhere: 0, somewhere: 0 };
+            simulation.run_until(simulation.now() + Duration::from_secs(11), &mut oldest);
+            assert!(oldest.somewhere <= 4, "seed {seed}: {} ticks", oldest.somewhere);
+        }
+    }
+}

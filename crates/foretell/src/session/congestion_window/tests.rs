@@ -90,6 +90,8 @@ fn what_was_lost_in_an_outage_says_nothing_of_what_the_link_takes() {
 /// A link that takes 50 ms, and as much as may be is sent over it each 10 ms.
 struct Pipe {
     window: CongestionWindow,
+    /// More is not to be sent, in bytes per second.
+    wanted: f64,
     /// When each was sent and comes, and its bytes.
     under_way: VecDeque<(Instant, Instant, u32)>,
     now: Instant,
@@ -99,7 +101,8 @@ struct Pipe {
 
 impl Pipe {
     fn new() -> Pipe {
-        Pipe { window: CongestionWindow::new(), under_way: VecDeque::new(), now: at(1000), free: at(1000) }
+        let (window, under_way) = (CongestionWindow::new(), VecDeque::new());
+        Pipe { window, wanted: f64::INFINITY, under_way, now: at(1000), free: at(1000) }
     }
 
     /// For so long the link takes so much. Returns how many bytes came, and for how long one waited at most.
@@ -115,9 +118,9 @@ impl Pipe {
             self.window.note_sending(Duration::from_millis(10), self.now);
             let under_way = f64::from(self.under_way.iter().map(|(_, _, bytes)| *bytes).sum::<u32>());
             let (room, pace) = (self.window.bytes() - under_way, self.window.pace() / 100.0);
-            let bytes = room.min(pace).max(30.0) as u32;
+            let bytes = room.min(pace).min(self.wanted / 100.0).max(30.0) as u32;
             self.window.note_room((room - f64::from(bytes)) as i64);
-            if pace < room {
+            if pace < room.min(self.wanted / 100.0) {
                 self.window.note_paced();
             }
             self.free =
@@ -142,6 +145,35 @@ fn a_slow_link_is_used_without_a_queue_that_stays_and_so_is_one_that_becomes_fas
         let (come, waits) = pipe.run(5, fast);
         assert!(come > u64::from(fast) * 4 && waits < Duration::from_millis(80), "{come} {waits:?}");
     }
+}
+
+#[test]
+fn who_had_next_to_nothing_to_send_for_long_may_send_at_once_what_the_link_took_before() {
+    for still_s in [2, 12, 60] {
+        let mut pipe = Pipe::new();
+        pipe.run(8, 64_000);
+        pipe.wanted = 1_500.0;
+        pipe.run(still_s, 64_000);
+        pipe.wanted = 30_000.0;
+        let (come, waits) = pipe.run(1, 64_000);
+        assert!(come > 27_000 && waits < Duration::from_millis(10), "after {still_s} s: {come} {waits:?}");
+    }
+}
+
+#[test]
+fn one_round_trip_that_takes_long_is_a_queue_only_where_something_was_under_way() {
+    let falls = |room: i64, late: u64| {
+        let mut window = after_delay(0, 60, room);
+        let before = window.bytes();
+        for nth in 0..60 {
+            window.note_room(room);
+            let took_ms = if nth < late { 115 } else { 60 };
+            let newest_sent = Some(at(5080 + nth * 10 - took_ms));
+            window.note(Fates { come: 1, lost: 0, bytes: 100, newest_sent }, at(5080 + nth * 10));
+        }
+        window.bytes() < before
+    };
+    assert!(falls(0, 25) && !falls(1_000_000, 25) && falls(1_000_000, 60));
 }
 
 #[test]
