@@ -40,7 +40,8 @@ pub enum Refused {
     /// The token has been used.
     #[error("the token has been used")]
     Used = 7,
-    /// The session of the ticket was ended by a good-bye, by the server, or by a newer one of the same player.
+    /// The session of the ticket was ended by a good-bye, by the server, or by a newer one of the same player, or the player has come
+    /// with a newer token.
     #[error("the session of the ticket has ended")]
     Ended = 8,
     /// All places are taken.

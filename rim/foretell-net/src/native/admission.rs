@@ -46,8 +46,8 @@ pub struct Access {
     pub token_lifetime_max: Duration,
     /// For so long a ticket can be used. It is renewed every minute, so this is the longest pause. Default 10 minutes.
     pub ticket_lifetime: Duration,
-    /// The file that keeps the key of tickets, and which of them were ended by a good-bye or a removal; it is made where
-    /// there is none, readable to nobody else, and belongs to one server. `None`, the default, has a new key at each start:
+    /// The file that keeps the key of tickets, and which of them were ended by a good-bye, a removal or a newer login;
+    /// it is made where there is none, readable to nobody else, and belongs to one server. `None`, the default, has a new key at each start:
     /// then tickets end with the server.
     pub tickets_kept_in: Option<PathBuf>,
     /// Set by [`Access::insecure_development`] alone.
@@ -152,8 +152,13 @@ impl Admission {
                 (says.account, says.session, None)
             }
         };
+        let is_newer_login = token.is_some() && self.places.get(&account).is_some();
         // Who does not get in keeps the token.
         self.make_room(now.steady, &account, from)?;
+        if is_newer_login {
+            // Else a program that still runs elsewhere would take the place back, and this one again.
+            self.end_tickets(now.date, &account);
+        }
         self.used.extend(token);
         self.rates.of_account.spend(now.steady, account.clone());
         self.connections += 1;
@@ -240,9 +245,9 @@ impl Admission {
         std::mem::take(&mut self.given_away)
     }
 
-    /// A newer ticket for who has a place.
-    pub(crate) fn renew(&mut self, now: Moment, account: &Account) -> Option<ResumeTicket> {
-        let Place { session, from, .. } = *self.places.get(account)?;
+    /// A newer ticket for who has a place over this connection; one that was replaced gets none.
+    pub(crate) fn renew(&mut self, now: Moment, account: &Account, connection: u64) -> Option<ResumeTicket> {
+        let Place { session, from, .. } = *self.places.get(account).filter(|place| place.connection == connection)?;
         Some(self.ticket(now, account, session, from))
     }
 

@@ -94,13 +94,35 @@ fn a_full_server_says_so_and_leaves_the_token_for_later() {
 }
 
 #[test]
-fn a_player_has_one_place_and_the_newest_connection_has_it() {
+fn a_player_has_one_place_and_the_newest_login_has_it_and_comes_back_by_its_own_tickets() {
     let mut door = admission(1);
     let first = show(&mut door, &token("alice", 0), 1).expect("a place");
     let second = show(&mut door, &token("alice", 1), 2).expect("the same place");
-    let third = come_back(&mut door, &first.ticket, 3).expect("the same place");
-    assert_eq!((second.place, third.place), (first.place, first.place));
-    assert!(first.connection < second.connection && second.connection < third.connection);
+    assert_eq!(come_back(&mut door, &first.ticket, 3).err(), Some(Refused::Ended), "it is of the login before");
+    let third = come_back(&mut door, &second.ticket, 4).expect("the same place");
+    let fourth = come_back(&mut door, &second.ticket, 5).expect("the answer before may have been lost");
+    let fifth = come_back(&mut door, &third.ticket, 6).expect("the same place");
+    assert!([second.place, third.place, fourth.place, fifth.place].iter().all(|place| *place == first.place));
+    let connections = [&first, &second, &third, &fourth, &fifth].map(|pass| pass.connection);
+    assert!(connections.is_sorted_by(|one, other| one < other), "{connections:?}");
+}
+
+#[test]
+fn a_connection_that_was_replaced_gets_no_newer_ticket() {
+    let mut door = admission(1);
+    let first = show(&mut door, &token("alice", 0), 1).expect("a place");
+    let second = show(&mut door, &token("alice", 1), 2).expect("the same place");
+    assert!(door.renew(at(3), &first.account, first.connection).is_none());
+    let renewed = door.renew(at(3), &second.account, second.connection).expect("a ticket");
+    assert!(come_back(&mut door, &renewed, 4).is_ok());
+}
+
+#[test]
+fn a_login_that_is_not_admitted_ends_no_ticket() {
+    let mut door = admission(1);
+    let first = show(&mut door, &token("alice", 0), 1).expect("a place");
+    assert_eq!(show(&mut door, &token("alice", 9), 2).err(), Some(Refused::Untimely));
+    assert!(come_back(&mut door, &first.ticket, 3).is_ok());
 }
 
 #[test]
@@ -176,7 +198,7 @@ fn an_end_ends_all_tickets_of_the_account_that_there_are_and_none_of_later() {
     // It never played.
     door.free(&first.account, first.place, first.connection);
     let second = show(&mut door, &token("alice", 1), 1).expect("another place");
-    let renewed = door.renew(at(5), &second.account).expect("a ticket");
+    let renewed = door.renew(at(5), &second.account, second.connection).expect("a ticket");
     // The clock was set back meanwhile.
     door.end(UnixTime(START.0 + 2), &second.account, second.place);
     for ticket in [&first.ticket, &second.ticket, &renewed] {

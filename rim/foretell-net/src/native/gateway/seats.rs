@@ -119,7 +119,7 @@ impl Seats {
     /// Gives a newer ticket to those whose is old by now.
     pub(super) fn renew_tickets(&mut self, now: Instant) {
         for link in self.links.values_mut().filter_map(|link| link.takes_ticket(now).then_some(link)) {
-            if let Some(ticket) = self.door.admission().renew(self.door.clock.moment(), &link.account) {
+            if let Some(ticket) = self.door.admission().renew(self.door.clock.moment(), &link.account, link.number) {
                 let _ = link.transport.tell(&Control::ResumeTicket(ticket.as_bytes()).framed());
             }
         }
