@@ -108,7 +108,7 @@ pub enum Closed {
     /// There is more to be told to this player than fits into a snapshot.
     #[error("there is more in the session than this player can be told")]
     TooLarge = 9,
-    /// The session has no place left.
+    /// The session has no place left for players, or none for spectators. The [ticket](crate::Player::ticket) stays good, to try again.
     #[error("the server is full")]
     Full = 10,
     /// The session takes nobody new any more.

@@ -99,7 +99,7 @@ pub(crate) struct Admission {
     /// When the server was started. What that is by the clock of the world is asked by what it shows now: it may have been set.
     start: Instant,
     places: Places,
-    /// Places of lost players that were given to others.
+    /// Places of lost players that were given to others from the same address.
     given_away: Vec<Place>,
     rates: Rates,
     connections: u64,
@@ -204,7 +204,8 @@ impl Admission {
         Ok(claims)
     }
 
-    /// Sees to it that there is a place for an account: the one that it has, or another. Who is lost may have to leave theirs.
+    /// Sees to it that there is a place for an account: the one that it has, or another. Who is lost at the same address may have to
+    /// leave theirs.
     fn make_room(&mut self, now: Instant, account: &Account, from: IpAddr) -> Result<(), Refused> {
         if !self.rates.of_account.allows(now, account) {
             return Err(Refused::Busy);

@@ -161,6 +161,7 @@ impl Gateway {
     /// Hands over what has come since the last call. A hello with another nonce than the place's own is dropped.
     pub fn drain(&mut self, now: Instant, each: &mut dyn FnMut(Arrival<'_>)) {
         self.seats.welcome(now).into_iter().for_each(|peer| each(Arrival::Released(peer)));
+        self.seats.disconnected().into_iter().for_each(|peer| each(Arrival::Disconnected(peer)));
         self.seats.tell_accounts(each);
         let traffic = &mut self.traffic;
         for (peer, link) in self.seats.links_mut() {

@@ -1,5 +1,6 @@
-//! Places and who has them: one for each account, with a limit in all and one for each address. Where there is none left,
-//! who was lost first makes room.
+//! Places and who has them: one for each account, with a limit in all and one for each address. Where an address has none left,
+//! who was lost first there makes room. Where all are taken, who is lost does not count: they leave when somebody has joined in
+//! their stead, which the session decides.
 
 use crate::account::Account;
 use crate::control::Refused;
@@ -10,7 +11,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// So long nobody gets the place of a player who was lost, or whose connection has broken.
-const KEPT_FOR: Duration = Duration::from_secs(3);
+pub(crate) const KEPT_FOR: Duration = Duration::from_secs(3);
 
 /// A place of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +30,14 @@ struct Held {
     lost: Option<Instant>,
 }
 
-/// All places, `len <= max`.
+impl Held {
+    /// Whose connection has broken a moment ago may be back in another.
+    fn is_lost(&self, now: Instant) -> bool {
+        self.lost.is_some_and(|since| now.since(since) >= KEPT_FOR)
+    }
+}
+
+/// All places, `len <= 2 * max`: somebody may have come for each who is lost.
 #[derive(Debug)]
 pub(crate) struct Places {
     max: usize,
@@ -46,7 +54,8 @@ impl Places {
         self.held.get(account).map(|held| &held.place)
     }
 
-    /// Whether there is a place for an account at an address: its own, or another. And who has to leave theirs for it.
+    /// Whether there is a place for an account at an address: its own, or another. And who of that address has to leave theirs
+    /// for it.
     ///
     /// # Errors
     /// When there is none.
@@ -60,10 +69,8 @@ impl Places {
         if self.held.values().filter(|held| is_near(&held.place)).count() >= self.per_address_max {
             return self.first_lost(now, is_near).map(Some).ok_or(Refused::Busy);
         }
-        if own.is_none() && self.held.len() >= self.max {
-            return self.first_lost(now, |_| true).map(Some).ok_or(Refused::Full);
-        }
-        Ok(None)
+        let is_full = || self.held.values().filter(|held| !held.is_lost(now)).count() >= self.max;
+        if own.is_none() && is_full() { Err(Refused::Full) } else { Ok(None) }
     }
 
     /// By how many bits IPv6 counts as one address: the fuller, the fewer, as who has one wide network has many narrow ones.
@@ -76,13 +83,10 @@ impl Places {
         }
     }
 
-    /// Whose connection has broken a moment ago may be back in another.
     fn first_lost(&self, now: Instant, among: impl Fn(&Place) -> bool) -> Option<Account> {
         let lost = self.held.iter().filter(|(_, held)| among(&held.place));
-        let (_, account) = lost
-            .filter_map(|(account, held)| Some((held.lost?, account)))
-            .filter(|(since, _)| now.since(*since) >= KEPT_FOR)
-            .min()?;
+        let (_, account) =
+            lost.filter(|(_, held)| held.is_lost(now)).map(|(account, held)| (held.lost, account)).min()?;
         Some(account.clone())
     }
 
@@ -150,19 +154,39 @@ mod tests {
     }
 
     #[test]
-    fn who_was_lost_first_makes_room_when_all_places_are_taken() {
+    fn when_all_places_are_taken_there_is_room_for_as_many_as_are_lost_and_nobody_leaves_for_it_yet() {
         let mut full = places(3, 9, &["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
-        assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full));
+        assert_eq!(room(&full, "10.0.0.9"), Err(Refused::Full));
         lose(&mut full, 1, 1);
         lose(&mut full, 2, 0);
         full.lose(Instant::ZERO, &account(2), 77, 0);
-        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))));
-        full.come_back(&account(1), 77);
-        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(1))), "another session is back");
-        full.come_back(&account(1), 1);
-        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(0))), "the other is back");
+        for number in [3, 4] {
+            assert_eq!(room(&full, "10.0.0.9"), Ok(None));
+            full.take(account(number), place(number, "10.0.0.4"));
+        }
+        assert_eq!(room(&full, "10.0.0.9"), Err(Refused::Full), "two were lost, and two have come");
         full.free(&account(0), 0);
-        assert_eq!(room(&full, "10.0.0.4"), Ok(None));
+        assert_eq!(room(&full, "10.0.0.9"), Err(Refused::Full), "one of the lost has left for them");
+        full.free(&account(3), 3);
+        full.come_back(&account(1), 77);
+        assert_eq!(room(&full, "10.0.0.9"), Ok(None), "another session is back");
+        full.come_back(&account(1), 1);
+        assert_eq!(room(&full, "10.0.0.9"), Err(Refused::Full), "the other is back");
+    }
+
+    #[test]
+    fn of_the_lost_of_an_address_who_was_lost_first_makes_room_for_another() {
+        let mut half = places(8, 3, &["10.0.0.1"; 3]);
+        lose(&mut half, 1, 1);
+        lose(&mut half, 2, 0);
+        half.lose(Instant::ZERO, &account(2), 77, 0);
+        assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(1))));
+        half.come_back(&account(1), 77);
+        assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(1))), "another session is back");
+        half.come_back(&account(1), 1);
+        assert_eq!(room(&half, "10.0.0.1"), Ok(Some(account(0))), "the other is back");
+        half.free(&account(0), 0);
+        assert_eq!(room(&half, "10.0.0.1"), Ok(None));
     }
 
     #[test]
@@ -173,7 +197,7 @@ mod tests {
         full.come_back(&account(0), 0);
         lose(&mut full, 7, 0);
         lose(&mut full, 9, 0);
-        assert_eq!(room(&full, "10.0.0.4"), Ok(Some(account(0))), "it counts since the first");
+        assert_eq!(room(&full, "10.0.0.4"), Ok(None), "it counts since the first");
         full.take(account(0), Place { connection: 1, ..place(0, "10.0.0.1") });
         lose(&mut full, 1, 0);
         assert_eq!(room(&full, "10.0.0.4"), Err(Refused::Full), "that was the connection before");

@@ -19,8 +19,10 @@ pub enum Arrival<'a> {
     Account(PeerId, Option<&'a Account>),
     /// The player is gone for good, for `Server::leave`.
     Left(PeerId),
-    /// The place is kept for nobody any more, as it is somebody else's, or its connection was over before a player had joined: for
-    /// `Server::release`.
+    /// The connection has been over for 3 s, and the player has not come back over another: for `Server::disconnected`.
+    Disconnected(PeerId),
+    /// The place is kept for nobody any more, as it is somebody else's of the same address, or its connection was over before a
+    /// player had joined: for `Server::release`.
     Released(PeerId),
 }
 
@@ -31,6 +33,7 @@ impl Arrival<'_> {
             Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
             Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
             Arrival::Left(peer) => server.leave(peer),
+            Arrival::Disconnected(peer) => server.disconnected(peer),
             Arrival::Released(peer) => server.release(peer),
         }
     }

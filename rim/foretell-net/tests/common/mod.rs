@@ -1,6 +1,7 @@
 //! A small game, a server and players for it over loopback, and a relay that does what networks do.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub mod by_hand;
 pub mod raw;
 pub mod relay;
 

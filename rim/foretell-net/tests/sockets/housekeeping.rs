@@ -1,90 +1,12 @@
 //! What a server does by the clock, over real sockets: the clock that it is told is ahead of the true one.
 
+use crate::common::by_hand::{ByHand, NOW};
 use crate::common::raw::{Raw, hello, narrow_endpoint};
-use crate::common::{Arena, Guest, account, all_agree, issuer, join, rules, token};
-use foretell::{Outbox, Server, ServerConfig};
-use foretell_net::{
-    Access, Account, Arrival, Certificates, Closed, ConnectError, Connected, Credential, Gateway, GatewayConfig,
-    Limits, Refused,
-};
+use crate::common::{Guest, account, all_agree, join, join_with, rules, token};
+use foretell_net::{Closed, ConnectError, Connected, Credential, Gateway, JoinConfig, Limits, Refused};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 use wtransport::VarInt;
-
-/// A server whose ticks the test runs.
-struct ByHand {
-    gateway: Gateway,
-    server: Server<Arena>,
-    world: Arena,
-    outbox: Outbox,
-}
-
-impl ByHand {
-    fn start() -> ByHand {
-        ByHand::with(1, Limits::default())
-    }
-
-    fn with(players_max: u16, limits: Limits) -> ByHand {
-        let config = GatewayConfig {
-            access: Access::new("arena", issuer().public_key()),
-            certificates: Certificates::SelfSigned { names: vec!["127.0.0.1".into()], kept_in: None },
-            players_max: usize::from(players_max),
-            limits,
-            origins: Vec::new(),
-            idle_timeout: Duration::from_secs(10),
-            sockets: true,
-            rate_max: 1_000_000,
-        };
-        let gateway = Gateway::bind("127.0.0.1:0".parse().expect("an address"), config).expect("a port");
-        let server = Server::new(
-            rules(),
-            ServerConfig { players_max, timeout: Duration::from_secs(2), ..ServerConfig::default() },
-            1,
-            gateway.clock().now(),
-        );
-        ByHand { gateway, server, world: Arena::default(), outbox: Outbox::new() }
-    }
-
-    fn url(&self) -> String {
-        let hash: String = self.gateway.certificate_hashes()[0].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("https://127.0.0.1:{}/#{hash}", self.gateway.local_addr().expect("an address").port())
-    }
-
-    /// A tick, in which the gateway's clock is ahead.
-    fn tick(&mut self, ahead: Duration) {
-        let (now, server) = (self.gateway.clock().now(), &mut self.server);
-        self.gateway.drain(now + ahead, &mut |arrival| match arrival {
-            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
-            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-            Arrival::Left(peer) => server.leave(peer),
-            Arrival::Released(peer) => server.release(peer),
-        });
-        self.server.update(now, &mut self.world, &mut self.outbox);
-        self.gateway.note(&self.server, self.server.frame().events);
-        self.gateway.send(now + ahead, &self.outbox);
-        self.outbox.clear();
-    }
-
-    /// Ticks until `done`, with frames of all guests.
-    async fn run(
-        &mut self,
-        guests: &mut [Guest],
-        ahead: Duration,
-        mut done: impl FnMut(&mut [Guest], &Gateway) -> bool,
-    ) {
-        let began = Instant::now();
-        while !done(guests, &self.gateway) {
-            assert!(began.elapsed() < Duration::from_secs(40), "not within 40 s");
-            for guest in guests.iter_mut() {
-                guest.frame();
-            }
-            self.tick(ahead);
-            tokio::time::sleep(Duration::from_millis(8)).await;
-        }
-    }
-}
-
-const NOW: Duration = Duration::ZERO;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ticket_is_renewed_each_minute_and_the_newer_one_rejoins() {
@@ -174,6 +96,31 @@ async fn who_was_let_in_and_has_not_joined_in_time_may_come_back_by_ticket() {
     }
     let mut guests = [join(&hall.url(), credential).await.expect("admitted")];
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
+    let mut hall = ByHand::start();
+    // No player is lost by their silence.
+    hall.server.config_mut().timeout = Duration::from_secs(600);
+    let mut guests = vec![join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    let (me, ticket) = (guests[0].player.client().player(), guests[0].player.ticket().clone());
+    lose_last(&mut hall, &mut guests).await;
+    let config = JoinConfig { data: b"nobody".to_vec(), ..JoinConfig::new(rules()) };
+    let mut refused = [join_with(&hall.url(), token("mallory"), config).await.expect("admitted")];
+    let by_game = Connected::Closed(Closed::ByGame);
+    hall.run(&mut refused, NOW, |guests, _| guests[0].player.connected() == by_game).await;
+    assert_eq!(hall.gateway.player(&account("alice")), me, "the place is kept");
+    let mut guests = vec![join(&hall.url(), ticket).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    assert_eq!(guests[0].player.client().player(), me, "she has not left");
+    let ticket = guests[0].player.ticket().clone();
+    lose_last(&mut hall, &mut guests).await;
+    come(&mut hall, &mut guests, "bob").await;
+    assert_eq!(hall.gateway.player(&account("alice")), None, "her place is his");
+    let error = join(&hall.url(), ticket).await.err().expect("refused");
+    assert!(matches!(error, ConnectError::Refused(Refused::Full)), "{error}");
 }
 
 /// The last of the guests is cut off, and lost by the end.

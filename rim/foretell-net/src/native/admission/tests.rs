@@ -306,10 +306,16 @@ fn the_lost_player_of_a_full_server_makes_room_and_comes_back_when_there_is_some
     let alice = show(&mut door, &token("alice", 0), 0).expect("a place");
     door.lose(at(0).steady, &alice.account, alice.place, alice.connection);
     assert_eq!(show(&mut door, &token("bob", 1), 1).err(), Some(Refused::Full), "it may be back in a moment");
-    let bob = show(&mut door, &token("bob", 1), 3_000).expect("the place of who is lost");
-    assert_eq!(come_back(&mut door, &alice.ticket, 3_001).err(), Some(Refused::Full));
+    let bob = show(&mut door, &token("bob", 1), 3_000).expect("somebody is lost");
+    let back = come_back(&mut door, &alice.ticket, 3_001).expect("nobody has joined in her stead yet");
+    assert_eq!(back.place, alice.place);
+    assert_eq!(show(&mut door, &token("carol", 1), 3_002).err(), Some(Refused::Full));
+    door.lose(at(3_002).steady, &back.account, back.place, back.connection);
+    // Bob has joined: then the session reports that she has left.
+    door.free(&back.account, back.place, back.connection);
+    assert_eq!(come_back(&mut door, &alice.ticket, 9_000).err(), Some(Refused::Full));
     door.end(START, &bob.account, bob.place);
-    assert_eq!(come_back(&mut door, &alice.ticket, 3_002).map(|back| back.place), Ok(alice.place));
+    assert_eq!(come_back(&mut door, &alice.ticket, 9_001).map(|back| back.place), Ok(alice.place));
     assert!(door.knows(HERE) && !door.knows([10, 0, 0, 1].into()));
 }
 

@@ -4,6 +4,7 @@ use crate::account::{Account, UnixTime};
 use crate::control::Control;
 use crate::native::door::{Door, Newcomer};
 use crate::native::link::Link;
+use crate::native::places::KEPT_FOR;
 use crate::native::traffic::Arrival;
 use crate::rate_limit::RateLimit;
 use crate::transport::Closed;
@@ -22,6 +23,8 @@ struct Seated {
     peer: PeerId,
     /// Of their newest connection, also when it is over.
     connection: u64,
+    /// Since when that is over, until the session is told.
+    over: Option<Instant>,
     is_lost: bool,
 }
 
@@ -147,7 +150,21 @@ impl Seats {
         released
     }
 
-    /// The place of a lost player is somebody else's. They may come back by ticket, as another player.
+    /// Who has had no connection for as long as a place is theirs alone: the session is not to wait for their silence to be long.
+    /// They keep the place there until somebody has joined in their stead.
+    pub(super) fn disconnected(&mut self) -> Vec<PeerId> {
+        // By the clock by which who comes is admitted: to whoever was for their sake the session is not full.
+        let now = self.door.clock.now();
+        let all = self.players.values_mut();
+        let for_long = all.filter(|seated| seated.over.is_some_and(|over| now.since(over) >= KEPT_FOR));
+        let told = for_long.map(|seated| {
+            (seated.over, seated.is_lost) = (None, true);
+            seated.peer
+        });
+        told.collect()
+    }
+
+    /// The place of a lost player is somebody else's of the same address. They may come back by ticket, as another player.
     fn release(&mut self, peer: PeerId) -> PeerId {
         self.changed.push(peer);
         if let Some(mut link) = self.links.remove(&peer) {
@@ -173,7 +190,7 @@ impl Seats {
         }
         let seated = self.players.iter_mut().find(|(_, seated)| seated.peer == place);
         let player = seated.map(|(player, seated)| {
-            seated.connection = newcomer.number;
+            (seated.connection, seated.over) = (newcomer.number, None);
             *player
         });
         let mut link = Link::new(newcomer, player, RateLimit::new(self.rate_max, now), now);
@@ -201,8 +218,10 @@ impl Seats {
                     self.mark_lost(player, false);
                     self.farewells.push(peer);
                 }
-                (Some(_), false) => {
-                    self.door.admission().lose(self.door.clock.now(), &link.account, peer, link.number);
+                (Some(player), false) => {
+                    let now = self.door.clock.now();
+                    self.players.entry(player).and_modify(|seated| seated.over = Some(now));
+                    self.door.admission().lose(now, &link.account, peer, link.number);
                 }
                 (None, true) => self.door.admission().end(UnixTime::now(), &link.account, peer),
                 (None, false) => self.door.admission().free(&link.account, peer, link.number),
@@ -232,7 +251,7 @@ impl Seats {
         info!(account = ?link.account, player = player.get(), "joined");
         link.player = Some(player);
         let (account, connection) = (link.account.clone(), link.number);
-        self.players.insert(player, Seated { account, peer, connection, is_lost: false });
+        self.players.insert(player, Seated { account, peer, connection, over: None, is_lost: false });
     }
 
     /// The session does not let somebody in, or not on: the connection ends with the reason, which comes where the datagram that
@@ -269,7 +288,7 @@ impl Seats {
 
     /// Who was waited for in vain may come back by ticket, to another place; who has left or was removed may not.
     fn note_left(&mut self, player: PlayerId, why: Departure) {
-        let Some(Seated { account, peer, connection, is_lost }) = self.players.remove(&player) else { return };
+        let Some(Seated { account, peer, connection, is_lost, .. }) = self.players.remove(&player) else { return };
         info!(?account, player = player.get(), is_lost, "left");
         self.changed.push(peer);
         let is_lost = is_lost && !matches!(why, Departure::GoodBye(_) | Departure::Removed(_));

@@ -6,7 +6,7 @@ use crate::common::{Arena, issuer, rules};
 use cpu_time::{ProcessTime, ThreadTime};
 use foretell::session::server::ServerEvent;
 use foretell::{Outbox, Server, ServerConfig};
-use foretell_net::{Access, Account, Arrival, Certificates, Gateway, GatewayConfig, Limits};
+use foretell_net::{Access, Certificates, Gateway, GatewayConfig, Limits};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -279,12 +279,7 @@ impl Measured {
         let began = ThreadTime::now();
         let clock = self.gateway.clock();
         let server = &mut self.server;
-        self.gateway.drain(clock.now(), &mut |arrival| match arrival {
-            Arrival::Datagram { at, peer, bytes } => drop(server.receive(at, peer, bytes)),
-            Arrival::Account(peer, account) => server.identify(peer, account.map(Account::name)),
-            Arrival::Left(peer) => server.leave(peer),
-            Arrival::Released(peer) => server.release(peer),
-        });
+        self.gateway.drain(clock.now(), &mut |arrival| arrival.tell(server));
         let now = clock.now();
         let before = self.server.tick();
         let (tick, steps) = {
