@@ -67,6 +67,8 @@ pub(crate) struct Door {
     /// Of WebSockets; QUIC looks after its own.
     pub idle_timeout: Duration,
     pub counts: Counts,
+    /// Each WebSocket that was admitted has another one of it, until its last word is written.
+    pub open_sockets: Arc<()>,
     pub newcomers: mpsc::UnboundedSender<Newcomer>,
 }
 
@@ -216,7 +218,8 @@ impl Door {
         let message = socket::read_control(&mut socket).await.ok_or(NotAdmitted::Broken)?;
         match self.judge(&message, from).await {
             Ok(pass) => {
-                let socket = Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT);
+                let open = Arc::clone(&self.open_sockets);
+                let socket = Socket::start(socket, self.clock, self.idle_timeout, Quota::FROM_CLIENT, open);
                 self.hand_over(pass, socket);
                 Ok(())
             }

@@ -84,6 +84,7 @@ impl Gateway {
             clock,
             idle_timeout: config.idle_timeout,
             counts: Counts::default(),
+            open_sockets: Arc::default(),
             newcomers: sender,
         });
         let mut keepers = vec![tokio::spawn(Arc::clone(&door).keep(Arc::clone(&endpoint))).abort_handle()];
@@ -268,14 +269,12 @@ impl Gateway {
         self.seats.ends_at().is_some_and(|ends| now >= ends || self.seats.is_empty())
     }
 
-    /// Tells everybody that the server ends, and waits for as long as that takes.
+    /// Tells everybody that the server ends, over either protocol, and waits for as long as that takes: 2 s at most.
     pub async fn close(mut self) {
         self.keepers.iter().for_each(AbortHandle::abort);
-        for link in self.seats.links_mut().values_mut() {
-            link.transport.close(Closed::ServerEnded);
-        }
+        self.seats.end();
         let told = async {
-            while self.endpoint.open_connections() > 0 {
+            while self.endpoint.open_connections() > 0 || Arc::strong_count(&self.door.open_sockets) > 1 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };

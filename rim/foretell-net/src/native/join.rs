@@ -119,7 +119,7 @@ pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock)
     socket::write_control(&mut socket, request).await;
     let answer = socket::read_control(&mut socket).await;
     let (session, ticket) = read_answer(answer.as_deref())?;
-    let transport = Box::new(Socket::start(socket, clock, target.idle_timeout, Quota::FROM_SERVER));
+    let transport = Box::new(Socket::start(socket, clock, target.idle_timeout, Quota::FROM_SERVER, Arc::default()));
     Ok(Joined { session, ticket, transport, farewell: Farewell(None) })
 }
 

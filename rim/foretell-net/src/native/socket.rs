@@ -74,8 +74,8 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Takes over a WebSocket after what was said on it of admission.
-    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, quota: Quota) -> Socket {
+    /// Takes over a WebSocket after what was said on it of admission. `open` is dropped when its last word is written.
+    pub(crate) fn start(stream: Stream, clock: Clock, idle_timeout: Duration, quota: Quota, open: Arc<()>) -> Socket {
         let inbox = Arc::new(Inbox::new(quota));
         let measured = Arc::new(Measured::default());
         let known = Known { inbox: Arc::clone(&inbox), measured: Arc::clone(&measured), clock };
@@ -83,7 +83,11 @@ impl Socket {
         let (closing, closed) = oneshot::channel();
         let (sink, stream) = stream.split();
         let reader = tokio::spawn(read(stream, known.clone(), idle_timeout)).abort_handle();
-        let writer = tokio::spawn(write(sink, taken, closed, known)).abort_handle();
+        let writing = async move {
+            write(sink, taken, closed, known).await;
+            drop(open);
+        };
+        let writer = tokio::spawn(writing).abort_handle();
         Socket { inbox, orders, measured, reader, writer, closing: Some(closing) }
     }
 }

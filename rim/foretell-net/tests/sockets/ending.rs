@@ -1,12 +1,14 @@
 //! Servers that end, gently and not, and are started again.
 
+use crate::common::by_hand::{ByHand, NOW};
 use crate::common::relay::Relay;
 use crate::common::{Arena, Buttons, all_agree, join, join_with, play, rules, serve_config, start, start_at, token};
 use foretell::{Rows, Schema, Simulate, Step, World};
-use foretell_net::{Certificates, Closed, ConnectError, Connected, JoinConfig, Refused, ServeConfig};
+use foretell_net::{Certificates, Closed, ConnectError, Connected, JoinConfig, Refused, ServeConfig, Via};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_draining_server_takes_nobody_new_tells_who_is_there_and_ends_when_they_have_left() {
@@ -55,6 +57,34 @@ async fn who_does_not_hear_the_last_word_of_a_server_that_has_said_when_it_ends_
     relay.conditions.cut.store(true, Relaxed);
     let ended = Connected::Closed(Closed::ServerEnded);
     play(&mut guests, "it knows", |guests| guests[0].player.connected() == ended).await;
+}
+
+#[test]
+fn a_server_that_has_closed_has_told_everybody_also_over_websockets() {
+    for via in [Via::WebTransport, Via::WebSocket] {
+        let playing = runtime(true);
+        // Its tasks end with its runtime, and that as soon as it is closed.
+        let serving = runtime(false);
+        let mut hall = serving.block_on(async { ByHand::start() });
+        let config = JoinConfig { via, ..JoinConfig::new(rules()) };
+        let url = hall.url();
+        let joining = playing.spawn(async move { join_with(&url, token("alice"), config).await.expect("admitted") });
+        serving.block_on(hall.run(&mut [], NOW, |_, _| joining.is_finished()));
+        let mut guests = [playing.block_on(joining).expect("no panic")];
+        serving.block_on(hall.gateway.close());
+        drop(serving);
+        let ended = Connected::Closed(Closed::ServerEnded);
+        playing.block_on(play(&mut guests, "it is told", |guests| {
+            let how = guests[0].player.connected();
+            assert!(how == Connected::Yes || how == ended, "{via:?}: {how:?}");
+            how == ended
+        }));
+    }
+}
+
+fn runtime(has_threads: bool) -> Runtime {
+    let mut builder = if has_threads { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    builder.enable_all().build().expect("a runtime")
 }
 
 /// What a server needs so that its clients know it after a restart.

@@ -114,6 +114,14 @@ impl Seats {
         self.links.values_mut().for_each(|link| link.tell_end(limit));
     }
 
+    /// Tells everybody that the server has ended, also who was admitted a moment ago.
+    pub(super) fn end(&mut self) {
+        self.links.values_mut().for_each(|link| link.transport.close(Closed::ServerEnded));
+        while let Ok(mut newcomer) = self.newcomers.try_recv() {
+            newcomer.transport.close(Closed::ServerEnded);
+        }
+    }
+
     /// When the server has to end, if that was said.
     pub(super) fn ends_at(&self) -> Option<Instant> {
         self.ends_at
