@@ -2,6 +2,7 @@
 //!
 //! Invariants: nothing here waits. What can't be sent now is not sent; what has come waits in an [`Inbox`] of bounded size.
 
+use crate::control::Control;
 use foretell::Instant;
 use foretell::session::{DATAGRAM_MAX, Refusal};
 use std::collections::VecDeque;
@@ -167,18 +168,20 @@ pub(crate) struct Quota {
     pub at_once: usize,
     /// And so many per [`Inbox::drain`] in the long run.
     pub per_drain: usize,
+    /// Whether the other end is a server, of whose tickets the newest is all that counts.
+    pub has_tickets: bool,
 }
 
 impl Quota {
     /// From a server: a tick is 8 of them at most, so this is more than a stall of 100 ms.
-    pub(crate) const FROM_SERVER: Quota = Quota { at_once: 64, per_drain: 64 };
+    pub(crate) const FROM_SERVER: Quota = Quota { at_once: 64, per_drain: 64, has_tickets: true };
     /// From a client, which sends one of inputs in each tick, and messages in two at most; a little more, as its clock may gain. What
     /// comes beyond that is not worth the CPU time of a tick. What a stall has heaped up is, as far as the session catches up with it, which is 8 ticks.
     #[cfg(any(not(target_arch = "wasm32"), test))]
-    pub(crate) const FROM_CLIENT: Quota = Quota { at_once: 16, per_drain: 4 };
+    pub(crate) const FROM_CLIENT: Quota = Quota { at_once: 16, per_drain: 4, has_tickets: false };
 }
 
-/// How many messages wait at most; a second or two of them.
+/// How many messages wait at most. A server says few: that it ends, a refusal, and each minute a ticket, of which one waits.
 const MESSAGES_MAX: usize = 16;
 
 /// What has come and was not taken yet. Shared by the task that reads and whoever drains.
@@ -216,9 +219,13 @@ impl Inbox {
         waiting.datagrams.push_back((at, bytes.to_vec()));
     }
 
-    /// A message. Whether there was room: a reliable stream with a hole is none.
+    /// A message. Whether there was room: a reliable stream with a hole is none. A ticket that waits is no use when a newer one
+    /// has come: who takes nothing in for an hour has one.
     pub(crate) fn message(&self, bytes: Vec<u8>) -> bool {
         let mut waiting = self.lock();
+        if self.quota.has_tickets && is_ticket(&bytes) {
+            waiting.messages.retain(|message| !is_ticket(message));
+        }
         let room = waiting.messages.len() < MESSAGES_MAX;
         if room {
             waiting.messages.push_back(bytes);
@@ -238,7 +245,7 @@ impl Inbox {
     pub(crate) fn drain(&self, each: &mut dyn FnMut(Came<'_>)) {
         let (messages, datagrams) = {
             let mut waiting = self.lock();
-            let Quota { at_once, per_drain } = self.quota;
+            let Quota { at_once, per_drain, .. } = self.quota;
             waiting.room = (waiting.room - waiting.datagrams.len() + per_drain).min(at_once);
             (std::mem::take(&mut waiting.messages), std::mem::take(&mut waiting.datagrams))
         };
@@ -252,9 +259,33 @@ impl Inbox {
     }
 }
 
+fn is_ticket(message: &[u8]) -> bool {
+    matches!(Control::read(message), Some(Control::ResumeTicket(_)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_the_tickets_of_a_server_the_newest_waits_and_a_client_that_sends_any_is_heard_no_further_than_others() {
+        let message = |control: Control<'_>| control.framed()[2..].to_vec();
+        let ticket = |number: u8| message(Control::ResumeTicket(&[number]));
+        let [of_server, of_client] = [Quota::FROM_SERVER, Quota::FROM_CLIENT].map(Inbox::new);
+        let draining = message(Control::Draining { seconds: 1 });
+        assert!(of_server.message(draining.clone()));
+        for number in 0..100 {
+            assert!(of_server.message(ticket(number)));
+            assert_eq!(of_client.message(ticket(number)), usize::from(number) < MESSAGES_MAX);
+        }
+        let mut came = Vec::new();
+        of_server.drain(&mut |one| {
+            if let Came::Message(bytes) = one {
+                came.push(bytes.to_vec());
+            }
+        });
+        assert_eq!(came, [draining, ticket(99)]);
+    }
 
     #[test]
     fn an_inbox_keeps_the_newest_datagrams_and_refuses_surplus_messages() {

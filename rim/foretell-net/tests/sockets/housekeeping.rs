@@ -27,6 +27,26 @@ async fn a_ticket_is_renewed_each_minute_and_the_newer_one_rejoins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_nothing_in_for_half_an_hour_keeps_its_connection_and_has_the_newest_ticket() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+    let first = guests[0].player.ticket().clone();
+    for minute in 1..=30 {
+        hall.tick(minute * Duration::from_secs(61));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let agreed = guests[0].agreed();
+    hall.run(&mut guests, NOW, |guests, _| {
+        assert_eq!(guests[0].player.connected(), Connected::Yes);
+        all_agree(guests, agreed + 10)
+    })
+    .await;
+    assert!(*guests[0].player.ticket() != first);
+    assert!(join(&hall.url(), guests[0].player.ticket().clone()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_shows_a_token_and_never_plays_is_closed_after_ten_seconds_and_the_place_is_free() {
     let mut hall = ByHand::start();
     let mut raw = Raw::open(&hall.url(), Ipv4Addr::LOCALHOST.into(), None).await.expect("a connection");
