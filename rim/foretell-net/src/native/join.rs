@@ -7,21 +7,28 @@ use crate::native::socket::{self, Socket};
 use crate::native::window::transport_config;
 use crate::transport::{Closed, Quota};
 use futures_util::future::select_ok;
+use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use url::Url;
 use wtransport::config::{DnsLookupFuture, DnsResolver};
 use wtransport::endpoint::endpoint_side;
 use wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
-use wtransport::tls::{Sha256Digest, build_native_cert_store, rustls};
+use wtransport::tls::rustls::{self, RootCertStore};
+use wtransport::tls::{Sha256Digest, build_native_cert_store};
 use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
 
 /// So long the first address of a server is tried alone: a handshake over most links takes less.
 const HEAD_START: Duration = Duration::from_secs(1);
+
+/// Whom this machine trusts.
+static AUTHORITIES: Authorities = Authorities(OnceCell::const_new());
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
 pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
@@ -91,7 +98,7 @@ where
 }
 
 async fn reach_at(target: &Target, address: SocketAddr, clock: Clock) -> Result<Reached, ConnectError> {
-    let endpoint = endpoint(target, address)?;
+    let endpoint = endpoint(target, address, tls(target).await?)?;
     let connection = endpoint.connect(target.url.as_str()).await.map_err(unreached)?;
     let stream = connection.open_bi().await.map_err(unreached)?.await.map_err(unreached)?;
     Ok(Reached { endpoint, connection, stream, clock })
@@ -115,7 +122,7 @@ pub(crate) async fn ask_by_socket(target: &Target, request: &[u8], clock: Clock)
     let url = parse(target)?;
     let addresses = resolve(&url).await?;
     let stream = at_one_of(&addresses, TcpStream::connect).await.map_err(unreached)?;
-    let mut socket = socket::open(stream, &url, tls(target)).await.map_err(unreached)?;
+    let mut socket = socket::open(stream, &url, tls(target).await?).await.map_err(unreached)?;
     socket::write_control(&mut socket, request).await;
     let answer = socket::read_control(&mut socket).await;
     let (session, ticket) = read_answer(answer.as_deref())?;
@@ -128,22 +135,37 @@ fn parse(target: &Target) -> Result<Url, ConnectError> {
 }
 
 /// Trusts the certificates of the address, or the authorities that this machine trusts.
-fn tls(target: &Target) -> rustls::ClientConfig {
+async fn tls(target: &Target) -> Result<rustls::ClientConfig, ConnectError> {
     if target.hashes.is_empty() {
-        return build_default_tls_config(build_native_cert_store().into(), None);
+        return Ok(build_default_tls_config(AUTHORITIES.get(build_native_cert_store).await?, None));
     }
     let verifier = ServerHashVerification::new(target.hashes.iter().map(|hash| Sha256Digest::new(*hash)));
-    build_default_tls_config(rustls::RootCertStore::empty().into(), Some(Arc::new(verifier)))
+    Ok(build_default_tls_config(RootCertStore::empty().into(), Some(Arc::new(verifier))))
 }
 
-fn endpoint(target: &Target, address: SocketAddr) -> Result<Endpoint<endpoint_side::Client>, ConnectError> {
+/// Authorities that a machine trusts: it has them in files, of which there are hundreds on some.
+struct Authorities(OnceCell<Arc<RootCertStore>>);
+
+impl Authorities {
+    /// What `read` has come to once, on a thread that may wait for a disk.
+    async fn get(&self, read: fn() -> RootCertStore) -> io::Result<Arc<RootCertStore>> {
+        let reading = || async { spawn_blocking(read).await.map(Arc::new).map_err(io::Error::other) };
+        self.0.get_or_try_init(reading).await.cloned()
+    }
+}
+
+fn endpoint(
+    target: &Target,
+    address: SocketAddr,
+    tls: rustls::ClientConfig,
+) -> Result<Endpoint<endpoint_side::Client>, ConnectError> {
     let any = if address.is_ipv4() {
         SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
     } else {
         SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))
     };
     let builder = ClientConfig::builder().with_bind_address(any);
-    let builder = builder.with_custom_tls_and_transport(tls(target), transport_config(target.idle_timeout));
+    let builder = builder.with_custom_tls_and_transport(tls, transport_config(target.idle_timeout));
     Ok(Endpoint::client(builder.dns_resolver(Known(address)).build())?)
 }
 
@@ -175,6 +197,8 @@ mod tests {
     use super::*;
     use crate::join::Via;
     use crate::native::join_url::join_url;
+    use std::sync::Mutex;
+    use std::thread::ThreadId;
     use wtransport::error::ConnectionError;
     use wtransport::{Identity, ServerConfig};
 
@@ -216,6 +240,20 @@ mod tests {
             ConnectionError::ApplicationClosed(close) => assert_eq!(close.code(), code(Closed::Lost)),
             error => panic!("it ends otherwise: {error}"),
         }
+    }
+
+    #[tokio::test]
+    async fn whom_a_machine_trusts_is_read_once_and_not_where_others_would_wait() {
+        static READERS: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+        fn read() -> RootCertStore {
+            READERS.lock().expect("no panic").push(std::thread::current().id());
+            RootCertStore::empty()
+        }
+        let trusted = Authorities(OnceCell::new());
+        let (one, other) = tokio::join!(trusted.get(read), trusted.get(read));
+        assert!(Arc::ptr_eq(&one.expect("read"), &other.expect("read")));
+        let readers = READERS.lock().expect("no panic");
+        assert!(readers.len() == 1 && readers[0] != std::thread::current().id());
     }
 
     #[tokio::test]
