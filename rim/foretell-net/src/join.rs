@@ -3,7 +3,7 @@
 use crate::control::{Control, Refused, Shown, VERSION};
 use crate::credential::{Credential, ResumeTicket};
 use crate::join_url::{CertificateHash, read_url};
-use crate::platform::{Clock, Farewell, ask_by_socket, reach_by_webtransport, within};
+use crate::platform::{Clock, Farewell, ask_by_socket, reach_by_webtransport, sleep, within};
 use crate::transport::Transport;
 use foretell::JoinDataTooLong;
 use std::io;
@@ -93,6 +93,31 @@ impl Target {
                 })
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Tries again and again: first at once, then less and less often, as long as the answer may change.
+    pub(crate) async fn come_back(
+        &self,
+        credential: &Credential,
+        clock: Clock,
+        rejoin_for: Duration,
+    ) -> Result<Joined, ConnectError> {
+        let began = clock.now();
+        let mut pause = Duration::from_millis(250);
+        loop {
+            let tried = self.join(credential, clock).await;
+            let may_change = match &tried {
+                Ok(_) => false,
+                Err(ConnectError::Refused(why)) => matches!(why, Refused::Full | Refused::Busy),
+                Err(ConnectError::Address | ConnectError::Data(_)) => false,
+                Err(ConnectError::Unreached(_) | ConnectError::Io(_)) => true,
+            };
+            if !may_change || clock.now().since(began) >= rejoin_for {
+                return tried;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
         }
     }
 

@@ -4,7 +4,7 @@ use crate::control::{Control, Refused};
 use crate::credential::{Credential, ResumeTicket};
 use crate::impairment::Impairment;
 use crate::join::{ConnectError, Joined, Target, Via};
-use crate::platform::{Clock, Tasks, sleep};
+use crate::platform::{Clock, Tasks, within};
 use crate::rate_limit::RateLimit;
 use crate::transport::{Came, Closed, PathFacts};
 use foretell::session::client::ResimulationBudget;
@@ -150,6 +150,8 @@ const YOUNG: Duration = Duration::from_secs(6);
 const PAUSE: Duration = Duration::from_secs(1);
 /// After it the connection has so long to be heard again: some round trips of a bad path.
 const AFTER_PAUSE: Duration = Duration::from_secs(2);
+/// Who leaves waits no longer for a connection to say it over: a handshake in which a packet is lost.
+const LEAVING: Duration = Duration::from_secs(3);
 
 impl<W: World> Player<W> {
     /// Takes in what has come, runs the ticks that are due, and sends what there is to send. Give it a world without
@@ -243,7 +245,8 @@ impl<W: World> Player<W> {
         self.ends_within
     }
 
-    /// Says good-bye: the player leaves the session at once.
+    /// Says good-bye: the player leaves the session at once. While it is [rejoining](Connected::Rejoining) it waits up to 3 s for the
+    /// server to be reached, to say it there; else the server keeps the place for a while.
     pub async fn leave(self) {
         self.leave_with("").await;
     }
@@ -251,13 +254,27 @@ impl<W: World> Player<W> {
     /// The same with a reason for those who stay ([`Departure::GoodBye`](foretell::session::Departure::GoodBye)): at most 120
     /// bytes, else it is cut.
     pub async fn leave_with(mut self, reason: &str) {
-        if let Way::Open(joined) = &mut self.way {
-            self.client.leave_with(reason, &mut self.outbox);
-            for (_, datagram) in self.outbox.iter() {
-                let _ = joined.transport.send(datagram);
+        let Some(mut joined) = self.way_out().await else { return };
+        self.client.leave_with(reason, &mut self.outbox);
+        for (_, datagram) in self.outbox.iter() {
+            let _ = joined.transport.send(datagram);
+        }
+        joined.transport.close(Closed::Goodbye);
+        joined.farewell.wait().await;
+    }
+
+    /// The connection to say good-bye over; where there is none any more, another one to the same place, if it comes soon.
+    async fn way_out(&mut self) -> Option<Joined> {
+        if matches!(&self.way, Way::Open(joined) if joined.transport.closed() == Some(Closed::Lost)) {
+            self.rejoin();
+        }
+        match std::mem::replace(&mut self.way, Way::Over(Connected::GivenUp)) {
+            Way::Open(joined) => Some(*joined),
+            Way::Rejoining(coming) => {
+                let joined = within(LEAVING, coming).await?.ok()?.ok()?;
+                (joined.session == self.session).then_some(joined)
             }
-            joined.transport.close(Closed::Goodbye);
-            joined.farewell.wait().await;
+            Way::Over(_) => None,
         }
     }
 
@@ -301,7 +318,7 @@ impl<W: World> Player<W> {
         let (target, clock, rejoin_for) = (self.target.clone(), self.clock, self.rejoin_for);
         let credential = Credential::ResumeTicket(self.ticket.clone());
         self.tasks.spawn(async move {
-            let trying = pin!(come_back(target, credential, clock, rejoin_for));
+            let trying = pin!(target.come_back(&credential, clock, rejoin_for));
             // Once the player is gone nothing more is shown: the ticket would take the place from a newer connection.
             if let Either::Right((came, _)) = select(told.cancellation(), trying).await {
                 let _ = told.send(came);
@@ -357,30 +374,5 @@ impl<W: World> Player<W> {
             }
         }
         self.outbox.clear();
-    }
-}
-
-/// Tries again and again: first at once, then less and less often, as long as the answer may change.
-async fn come_back(
-    target: Target,
-    credential: Credential,
-    clock: Clock,
-    rejoin_for: Duration,
-) -> Result<Joined, ConnectError> {
-    let began = clock.now();
-    let mut pause = Duration::from_millis(250);
-    loop {
-        let tried = target.join(&credential, clock).await;
-        let may_change = match &tried {
-            Ok(_) => false,
-            Err(ConnectError::Refused(why)) => matches!(why, Refused::Full | Refused::Busy),
-            Err(ConnectError::Address | ConnectError::Data(_)) => false,
-            Err(ConnectError::Unreached(_) | ConnectError::Io(_)) => true,
-        };
-        if !may_change || clock.now().since(began) >= rejoin_for {
-            return tried;
-        }
-        sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_secs(2));
     }
 }

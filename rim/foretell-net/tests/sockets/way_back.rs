@@ -1,5 +1,6 @@
 //! When a connection counts as silent, who comes back, and what is shown to whom on the way.
 
+use crate::common::raw::until;
 use crate::common::relay::Relay;
 use crate::common::{all_agree, join, join_with, play, rules, serve_config, start, token};
 use foretell_net::{Connected, JoinConfig, ServeConfig};
@@ -57,6 +58,22 @@ async fn a_player_who_was_left_or_dropped_does_not_come_back() {
         .await;
     }
     assert_eq!(server.status().traffic.admitted, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_leaves_while_coming_back_has_left_once_the_server_is_reached() {
+    let server = start(ServeConfig { idle_timeout: Duration::from_secs(1), ..serve_config() }).await;
+    let relay = Relay::to(server.local_addr()).await;
+    let config = JoinConfig { idle_timeout: Duration::from_secs(1), ..JoinConfig::new(rules()) };
+    let mut guests = [join_with(&relay.through(&server.url("127.0.0.1")), token("alice"), config).await.expect("in")];
+    play(&mut guests, "it plays", |guests| all_agree(guests, 20)).await;
+    relay.conditions.cut.store(true, Relaxed);
+    play(&mut guests, "it notices", |guests| guests[0].player.connected() == Connected::Rejoining).await;
+    relay.conditions.cut.store(false, Relaxed);
+    assert_eq!(server.status().players, 1, "the place is kept for a minute");
+    let [alice] = guests;
+    alice.player.leave().await;
+    until(&server, "the player has left", |status| status.players == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
