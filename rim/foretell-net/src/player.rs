@@ -116,13 +116,24 @@ pub async fn connect<W: World>(
     credential: impl Into<Credential>,
     config: JoinConfig,
 ) -> Result<Player<W>, ConnectError> {
-    let request = JoinRequest::new(0).with_data(config.data)?;
+    let request = JoinRequest::new(0).with_data(config.data.clone())?;
     let request = if config.seat == Seat::Spectator { request.as_spectator() } else { request };
     let clock = Clock::start();
     let target = Target::new(url, config.idle_timeout, config.via)?;
     let joined = target.join(&credential.into(), clock).await?;
+    Ok(begin(config, request, target, clock, joined))
+}
+
+/// A player who was admitted.
+fn begin<W: World>(
+    config: JoinConfig,
+    request: JoinRequest,
+    target: Target,
+    clock: Clock,
+    joined: Joined,
+) -> Player<W> {
     let now = clock.now();
-    Ok(Player {
+    Player {
         allowance: config.resimulation_time.map(ResimulationBudget::new),
         client: Client::new(config.rules, config.client, request.with_nonce(joined.session)),
         outbox: Outbox::new(),
@@ -139,7 +150,7 @@ pub async fn connect<W: World>(
         ends_within: None,
         ends_at: None,
         tasks: Tasks::here(),
-    })
+    }
 }
 
 /// What a client sends at most, in bytes per second: inputs, and in shared mode the rows of what it holds.
@@ -169,10 +180,10 @@ impl<W: World> Player<W> {
         input: &mut dyn FnMut(Tick) -> W::Input,
     ) -> Frame<'_> {
         // Silence is judged by all that has come.
-        self.take_in();
+        let over = self.take_in();
         let now = self.clock.now();
         self.note_pause(now);
-        self.keep_connected(now);
+        self.keep_connected(now, over);
         capture(&mut self.client, world, now);
         self.run(now, world, input);
         self.send(now);
@@ -287,13 +298,13 @@ impl<W: World> Player<W> {
     }
 
     /// Notices that the connection is over, or not enough, and gets another.
-    fn keep_connected(&mut self, now: Instant) {
+    fn keep_connected(&mut self, now: Instant, over: Option<Closed>) {
         match &mut self.way {
-            Way::Open(joined) => {
+            Way::Open(_) => {
                 let silent = self.client.state(now) == ClientState::Lost && now >= self.patient_until;
                 // Its last word may be lost, as it goes right after it.
                 let has_ended = self.ends_at.is_some_and(|at| now >= at);
-                match joined.transport.closed() {
+                match over {
                     Some(Closed::Lost) if has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
                     Some(Closed::Lost) => self.rejoin(),
                     Some(why) => self.way = Way::Over(Connected::Closed(why)),
@@ -341,9 +352,12 @@ impl<W: World> Player<W> {
         self.way = Way::Open(Box::new(joined));
     }
 
-    fn take_in(&mut self) {
+    /// Takes in what has come. Why the connection was over before that, if it was: what comes together with its end is taken in
+    /// with the next update.
+    fn take_in(&mut self) -> Option<Closed> {
         let now = self.clock.now();
-        let Way::Open(joined) = &mut self.way else { return };
+        let Way::Open(joined) = &mut self.way else { return None };
+        let over = joined.transport.closed();
         let (client, ticket) = (&mut self.client, &mut self.ticket);
         let (ends_within, ends_at) = (&mut self.ends_within, &mut self.ends_at);
         self.impairment.drain(now, &mut *joined.transport, &mut |came| match came {
@@ -361,6 +375,7 @@ impl<W: World> Player<W> {
                 _ => debug!("an odd message"),
             },
         });
+        over
     }
 
     fn send(&mut self, now: Instant) {
@@ -376,3 +391,6 @@ impl<W: World> Player<W> {
         self.outbox.clear();
     }
 }
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests;

@@ -168,6 +168,7 @@ impl Gateway {
         for (peer, link) in self.seats.links_mut() {
             let peer = *peer;
             link.rate_limit.note(now, &link.transport.path());
+            link.over = link.transport.closed();
             let asked = &mut link.asked;
             *asked = false;
             link.transport.drain(&mut |came| {

@@ -31,7 +31,7 @@ const HEAD_START: Duration = Duration::from_secs(1);
 static AUTHORITIES: Authorities = Authorities(OnceCell::const_new());
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
-pub(crate) struct Farewell(Option<Endpoint<endpoint_side::Client>>);
+pub(crate) struct Farewell(pub(crate) Option<Endpoint<endpoint_side::Client>>);
 
 impl Farewell {
     /// Waits until the other end knows of the close, as far as that can be known.

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::control::Control;
 use crate::native::door::Newcomer;
 use crate::rate_limit::RateLimit;
-use crate::transport::Transport;
+use crate::transport::{Closed, Transport};
 use foretell::session::{Inspected, Refusal, inspect};
 use foretell::{Instant, PlayerId, Tick};
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(crate) struct Link {
     pub player: Option<PlayerId>,
     /// Since when it waits for that.
     pub since: Instant,
+    /// Why it was over before it was drained last: what has come together with its end is taken in first.
+    pub over: Option<Closed>,
     /// Whether it has said hello since the last tick, or the session has reported that it refuses it: then it is looked whether
     /// what is sent says so.
     pub asked: bool,
@@ -34,7 +36,7 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(newcomer: Newcomer, player: Option<PlayerId>, rate_limit: RateLimit, now: Instant) -> Link {
         let Newcomer { account, number, transport, .. } = newcomer;
-        Link { account, number, transport, rate_limit, renewed: now, player, since: now, asked: false }
+        Link { account, number, transport, rate_limit, renewed: now, player, since: now, over: None, asked: false }
     }
 
     /// Who shows a token and never plays holds a place that somebody else could have.

@@ -3,9 +3,13 @@
 use crate::common::by_hand::{ByHand, NOW};
 use crate::common::raw::{Raw, hello, narrow_endpoint};
 use crate::common::{Guest, account, all_agree, join, join_with, rules, token};
-use foretell_net::{Closed, ConnectError, Connected, Credential, Gateway, JoinConfig, Limits, Refused};
+use foretell::PeerId;
+use foretell::session::Departure;
+use foretell::session::server::ServerEvent;
+use foretell_net::{Arrival, Closed, ConnectError, Connected, Credential, Gateway, JoinConfig, Limits, Refused};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use wtransport::VarInt;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,6 +145,38 @@ async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
     assert_eq!(hall.gateway.player(&account("alice")), None, "her place is his");
     let error = join(&hall.url(), ticket).await.err().expect("refused");
     assert!(matches!(error, ConnectError::Refused(Refused::Full)), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_words_of_a_player_are_heard_that_come_while_a_server_takes_in_the_end_of_the_connection() {
+    let (mut hall, mut guests) = (ByHand::with(2, Limits::default()), Vec::new());
+    come(&mut hall, &mut guests, "alice").await;
+    come(&mut hall, &mut guests, "bob").await;
+    let peer = |guest: &Guest| hall.server.peer_of(guest.player.client().player().expect("plays")).expect("a place");
+    guests.sort_by_key(peer);
+    let (first, second) = (guests.remove(0), peer(&guests[0]));
+    let gone = first.player.client().player().expect("plays");
+    let mut leaving = Some(first.player);
+    let mut why = None;
+    while why.is_none() {
+        guests[0].frame();
+        tokio::time::sleep(Duration::from_millis(8)).await;
+        // Once what the first has sent is taken in they say good-bye, and it comes before the second is through.
+        hall.tick_with(NOW, &mut |arrival| {
+            if let Some(player) = leaving.take_if(|_| is_from(arrival, second)) {
+                tokio::task::block_in_place(|| Handle::current().block_on(player.leave_with("dinner")));
+            }
+        });
+        why = hall.server.frame().events.iter().find_map(|event| match event {
+            ServerEvent::Left { player, why } if *player == gone => Some(*why),
+            _ => None,
+        });
+    }
+    assert_eq!(why, Some(Departure::GoodBye("dinner".into())));
+}
+
+fn is_from(arrival: Arrival<'_>, from: PeerId) -> bool {
+    matches!(arrival, Arrival::Datagram { peer, .. } if peer == from)
 }
 
 /// The last of the guests is cut off, and lost by the end.

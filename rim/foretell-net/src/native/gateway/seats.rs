@@ -214,7 +214,7 @@ impl Seats {
 
     /// Connections that are over: who has said good-bye is gone, the place of others waits as long as the session keeps it.
     pub(super) fn let_go(&mut self) {
-        let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.transport.closed()?)));
+        let over = self.links.iter().filter_map(|(peer, link)| Some((*peer, link.over?)));
         for (peer, why) in over.collect::<Vec<_>>() {
             self.changed.push(peer);
             let Some(link) = self.links.remove(&peer) else { continue };
