@@ -17,7 +17,7 @@ pub fn of<G: Game>(player: &Player<G>) -> (&'static str, String) {
         Connected::Closed(Closed::ServerEnded) => {
             ("gone", "The server has ended. This page joins again when it is back.".into())
         }
-        // As where the page has slept while it joined.
+        // As where nothing that this page says is heard. One that has slept comes back by itself.
         Connected::Closed(Closed::TimedOut) => ("gone", "Joining took too long. Joining again.".into()),
         Connected::Closed(why) => match player.client().state(player.clock().now()) {
             // The game may have said it in words.

@@ -301,12 +301,15 @@ impl<W: World> Player<W> {
     fn keep_connected(&mut self, now: Instant, over: Option<Closed>) {
         match &mut self.way {
             Way::Open(_) => {
-                let silent = self.client.state(now) == ClientState::Lost && now >= self.patient_until;
+                let state = self.client.state(now);
+                let silent = state == ClientState::Lost && now >= self.patient_until;
                 // Its last word may be lost, as it goes right after it.
                 let has_ended = self.ends_at.is_some_and(|at| now >= at);
                 match over {
                     Some(Closed::Lost) if has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
                     Some(Closed::Lost) => self.rejoin(),
+                    // Its game has stood still. A client whose joining took too long otherwise has given up, or was refused.
+                    Some(Closed::TimedOut) if !matches!(state, ClientState::Refused(_)) => self.rejoin(),
                     Some(why) => self.way = Way::Over(Connected::Closed(why)),
                     None if silent && has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
                     None if silent => self.rejoin(),

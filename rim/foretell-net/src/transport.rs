@@ -103,7 +103,8 @@ pub enum Closed {
     /// build of it.
     #[error("another game, or another build of it")]
     Incompatible = 7,
-    /// The player has not come into play in time.
+    /// The player has not come into play in time. A [`Player`](crate::Player) whose program has stood still meanwhile comes back by
+    /// itself.
     #[error("joining took too long")]
     TimedOut = 8,
     /// There is more to be told to this player than fits into a snapshot.

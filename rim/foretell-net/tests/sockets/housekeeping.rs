@@ -123,6 +123,27 @@ async fn who_was_let_in_and_has_not_joined_in_time_may_come_back_by_ticket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_player_whose_game_stands_still_for_too_long_after_it_was_let_in_comes_back_by_itself() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    for comes_back in [false, true] {
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (1, 0)).await;
+        hall.tick(Duration::from_secs(11));
+        hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        guests[0].frame();
+        assert_eq!(guests[0].player.connected(), Connected::Rejoining, "after it came back: {comes_back}");
+        // It takes in that it is back, and stands still again.
+        while guests[0].player.connected() == Connected::Rejoining {
+            guests[0].frame();
+            hall.tick(NOW);
+            tokio::time::sleep(Duration::from_millis(8)).await;
+        }
+    }
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
     let mut hall = ByHand::start();
     // No player is lost by their silence.
