@@ -169,6 +169,19 @@ async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_cut_off_between_joining_and_their_first_input_comes_back_by_ticket() {
+    let mut hall = ByHand::start();
+    hall.server.config_mut().timeout = Duration::from_secs(600);
+    let mut guests = vec![join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |_, gateway| gateway.players().count() == 1).await;
+    let ticket = guests[0].player.ticket().clone();
+    lose_last(&mut hall, &mut guests).await;
+    assert_eq!(hall.gateway.players().count(), 0, "there was nothing to keep a place for");
+    let mut guests = vec![join(&hall.url(), ticket).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_last_words_of_a_player_are_heard_that_come_while_a_server_takes_in_the_end_of_the_connection() {
     let (mut hall, mut guests) = (ByHand::with(2, Limits::default()), Vec::new());
     come(&mut hall, &mut guests, "alice").await;
