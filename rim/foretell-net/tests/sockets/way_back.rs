@@ -3,7 +3,7 @@
 use crate::common::raw::until;
 use crate::common::relay::Relay;
 use crate::common::{all_agree, join, join_with, play, rules, serve_config, start, token};
-use foretell_net::{Connected, JoinConfig, ServeConfig};
+use foretell_net::{Connected, JoinConfig, Refused, ServeConfig};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -58,6 +58,27 @@ async fn a_player_who_was_left_or_dropped_does_not_come_back() {
         .await;
     }
     assert_eq!(server.status().traffic.admitted, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_was_left_running_does_not_take_the_place_back_from_a_newer_login() {
+    let server = start(ServeConfig { idle_timeout: Duration::from_secs(1), ..serve_config() }).await;
+    let relay = Relay::to(server.local_addr()).await;
+    let config = JoinConfig { idle_timeout: Duration::from_secs(1), ..JoinConfig::new(rules()) };
+    let mut left = [join_with(&relay.through(&server.url("127.0.0.1")), token("alice"), config).await.expect("in")];
+    play(&mut left, "it plays", |guests| all_agree(guests, 20)).await;
+    relay.conditions.cut.store(true, Relaxed);
+    play(&mut left, "it notices", |guests| guests[0].player.connected() == Connected::Rejoining).await;
+    let mut guests = [join(&server.url("127.0.0.1"), token("alice")).await.expect("admitted")];
+    relay.conditions.cut.store(false, Relaxed);
+    let ended = Connected::Refused(Refused::Ended);
+    play(&mut left, "it is told", |guests| guests[0].player.connected() == ended).await;
+    play(&mut guests, "the newer one plays", |guests| {
+        assert_eq!(guests[0].player.connected(), Connected::Yes);
+        all_agree(guests, 20)
+    })
+    .await;
+    assert_eq!(server.status().players, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
