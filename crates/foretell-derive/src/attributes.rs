@@ -15,17 +15,19 @@ pub enum Meaning {
     AngularVelocity,
     Blended,
     Parent,
+    Teleports,
 }
 
 impl Meaning {
     /// The keyword of each meaning that has one.
-    const KEYS: [(&str, Meaning); 6] = [
+    const KEYS: [(&str, Meaning); 7] = [
         ("position", Meaning::Position),
         ("rotation", Meaning::Rotation),
         ("velocity", Meaning::Velocity),
         ("angular_velocity", Meaning::AngularVelocity),
         ("blended", Meaning::Blended),
         ("parent", Meaning::Parent),
+        ("teleports", Meaning::Teleports),
     ];
 
     /// Its variant in `foretell::Meaning`.
@@ -38,13 +40,14 @@ impl Meaning {
             Meaning::AngularVelocity => "AngularVelocity",
             Meaning::Blended => "Blended",
             Meaning::Parent => "Parent",
+            Meaning::Teleports => "Teleports",
         }
     }
 
-    /// The fewest and the most lanes of `f32` or `f64` that it has; `None` when any type will do.
+    /// The fewest and the most lanes of `f32` or `f64` that it has; `None` when it is of other types.
     pub fn lanes(self) -> Option<(u8, u8)> {
         match self {
-            Meaning::Plain | Meaning::Parent => None,
+            Meaning::Plain | Meaning::Parent | Meaning::Teleports => None,
             Meaning::Rotation => Some((4, 4)),
             Meaning::Position | Meaning::Velocity | Meaning::AngularVelocity => Some((1, 3)),
             Meaning::Blended => Some((1, 64)),
@@ -153,7 +156,7 @@ impl FieldSays {
 }
 
 /// What a field takes.
-const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `parent`, \
+const OF_FIELD: &str = "a field takes `position`, `rotation`, `velocity`, `angular_velocity`, `blended`, `parent`, `teleports`, \
                         `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
 
 /// What a field's attributes say.

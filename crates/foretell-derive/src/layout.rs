@@ -265,6 +265,7 @@ impl Layout {
                 );
             }
         });
+        let teleports = self.teleports_assertion();
         let parents = self.fields.iter().filter(|field| field.meaning == Meaning::Parent).map(|field| {
             let ty = &field.ty;
             quote_spanned! {ty.span()=>
@@ -294,8 +295,22 @@ impl Layout {
             #(#fit)*
             #(#rounded)*
             #(#parents)*
+            #teleports
             #(#once)*
         }
+    }
+
+    /// Refuses a field that counts teleports where its type is no count, or where nothing says from where to where they are.
+    fn teleports_assertion(&self) -> Option<TokenStream> {
+        let field = self.fields.iter().find(|field| field.meaning == Meaning::Teleports)?;
+        let (ty, all) = (&field.ty, self.meanings());
+        let of = format!("`{}` of `{}`", field.name, self.name);
+        let no_count = format!("{of}: teleports are counted by a u8, u16 or u32");
+        let no_position = format!("{of}: teleports are counted beside a position that the same players see");
+        Some(quote_spanned! {ty.span()=>
+            const _: () = ::core::assert!(::foretell::derive_support::is_count::<#ty>(), #no_count);
+            const _: () = ::core::assert!(::foretell::derive_support::are_placed(#all), #no_position);
+        })
     }
 }
 

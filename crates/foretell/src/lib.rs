@@ -123,6 +123,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/SHOTS.md")]
 struct Shots;
 
+/// And that of the guide to teleports.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/TELEPORTS.md")]
+struct Teleports;
+
 /// And that of the guide to pickups.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/PICKUPS.md")]

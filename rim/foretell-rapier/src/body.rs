@@ -6,7 +6,31 @@ use rapier3d::math::{Pose, Rotation, Vector};
 
 /// The state of a rigid body: 57 bytes of exact bits on the wire.
 ///
-/// A state of the game has it as a field with `#[state(flatten)]`, beside its own columns.
+/// A state of the game has it as a field with `#[state(flatten)]`, beside its own columns. What is put elsewhere at times, as a ball is at a
+/// kickoff, says so in one of these, so that it is shown nowhere on the way; other bodies pay nothing for it:
+///
+/// ```
+/// use foretell::{Entity, State};
+/// use foretell_rapier::rapier3d::math::{Pose, Vector};
+/// use foretell_rapier::{Body, Gameplay, Scene};
+///
+/// #[derive(State, Clone, Copy)]
+/// struct Ball {
+///     #[state(flatten)]
+///     body: Body,
+///     #[state(teleports)]
+///     teleports: u8,
+/// }
+///
+/// fn kick_off<G: Gameplay<State = Ball>>(game: &mut Scene<G>, ball: Entity) {
+///     let Some(mut body) = game.body_mut(ball) else { return };
+///     body.set_position(Pose::from_translation(Vector::new(0.0, 0.5, 0.0)), true);
+///     body.set_vels(Default::default(), true);
+///     if let Some(ball) = game.get_mut(ball) {
+///         ball.teleports = ball.teleports.wrapping_add(1);
+///     }
+/// }
+/// ```
 #[derive(State, Clone, Copy, PartialEq, Debug)]
 pub struct Body {
     /// Of the body's origin, in metres.

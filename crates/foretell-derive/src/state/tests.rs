@@ -50,7 +50,7 @@ fn a_state_has_no_parameters() {
 #[test]
 fn an_unknown_attribute_of_a_field_is_answered_with_the_known_ones() {
     let sentence = "has no meaning here: a field takes `position`, `rotation`, `velocity`, `angular_velocity`, \
-                    `blended`, `parent`, `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
+                    `blended`, `parent`, `teleports`, `precision = 0.001`, `audience = owner`, `writer = owner` or `flatten`";
     let place = refusal(&parse_quote!(
         struct Thing {
             #[state(place)]
@@ -208,6 +208,24 @@ fn a_field_has_one_meaning_and_a_meaning_one_field() {
         struct Thing(#[state(velocity)] f32, bool, #[state(velocity)] f32);
     ));
     assert_eq!(twice, "`0` of `Thing` is its Velocity already: an entity has one at most");
+    let counts = refusal(&parse_quote!(
+        struct Thing(#[state(position)] f32, #[state(teleports)] u8, #[state(teleports)] u8);
+    ));
+    assert_eq!(counts, "`1` of `Thing` is its Teleports already: an entity has one at most");
+}
+
+#[test]
+fn teleports_are_counted_by_an_integer_beside_a_position() {
+    let thing = derive(&parse_quote!(
+        struct Thing(#[state(position)] f32, #[state(teleports)] u8);
+    ));
+    let code = thing.expect("a state").to_string();
+    for sentence in [
+        "`1` of `Thing`: teleports are counted by a u8, u16 or u32",
+        "`1` of `Thing`: teleports are counted beside a position that the same players see",
+    ] {
+        assert_eq!(code.matches(sentence).count(), 1, "{code}");
+    }
 }
 
 #[test]

@@ -27,6 +27,11 @@ pub enum Meaning {
     ///
     /// Where a client writes it (`#[state(writer = owner)]`), it also says from where its player sees: let the game refuse what can't be.
     Parent,
+    /// How often the entity has been put elsewhere, by a respawn, a portal or a kickoff: a `u8`, `u16` or `u32` beside a position, to which
+    /// the step adds 1 with each (`wrapping_add`). Between two states in which it differs nothing is shown, however near they are, and
+    /// a correction that changes it is shown at once; where it is the same, the entity has gone there, however far it is. Any
+    /// other value will do: the two are compared for being equal, always in every bit.
+    Teleports,
 }
 
 /// Who may write a field of an entity that a client has authority over.
@@ -158,13 +163,15 @@ impl Column {
         let fits = match self.meaning {
             Meaning::Plain => true,
             Meaning::Parent => self.scalar == Scalar::Unsigned(64) && self.lanes <= 2,
+            Meaning::Teleports => self.scalar.is_count() && self.lanes == 1,
             Meaning::Blended => self.scalar.is_float(),
             Meaning::Rotation => self.scalar.is_float() && self.lanes == 4,
             _ => self.scalar.is_float() && (1..=3).contains(&self.lanes),
         };
         assert!(
             fits,
-            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64, and a parent is an Entity",
+            "column {}: a {:?} has 1 to 3 lanes (a rotation 4, what is blended any) of f32 or f64, a parent is an Entity, and \
+             teleports are a u8, u16 or u32",
             self.name, self.meaning
         );
         let is_exact = self.precision.step().is_none();

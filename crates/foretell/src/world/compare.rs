@@ -18,7 +18,7 @@ pub struct Tolerance {
     pub velocity_sqr: f64,
     /// Of angular velocities: squared difference in (rad/s)². Default 0.
     pub angular_velocity_sqr: f64,
-    /// Whether plain columns, and blended ones, must agree in every bit. Default true.
+    /// Whether plain columns, and blended ones, must agree in every bit. Default true. [Teleports](Meaning::Teleports) always must.
     pub plain: bool,
 }
 
@@ -69,6 +69,7 @@ impl Tolerance {
         match meaning {
             Meaning::Plain | Meaning::Parent | Meaning::Blended if self.plain => 0.0,
             Meaning::Plain | Meaning::Parent | Meaning::Blended => f64::INFINITY,
+            Meaning::Teleports => 0.0,
             Meaning::Position => self.position_sqr_m,
             Meaning::Rotation => self.rotation,
             Meaning::Velocity => self.velocity_sqr,
@@ -139,7 +140,7 @@ fn has_squared_measure(meaning: Meaning) -> bool {
 fn measure(column: &Column, ours: &[u32], theirs: &[u32]) -> f64 {
     match column.meaning {
         Meaning::Rotation => rotation_error(column.lanes(ours), column.lanes(theirs)),
-        Meaning::Plain | Meaning::Parent | Meaning::Blended => (0..usize::from(column.lanes))
+        Meaning::Plain | Meaning::Parent | Meaning::Blended | Meaning::Teleports => (0..usize::from(column.lanes))
             .map(|lane| (column.lane(ours, lane) - column.lane(theirs, lane)).abs())
             .fold(f64::MIN_POSITIVE, f64::max),
         _ => squared_distance::<f64, 3>(column.lanes(ours), column.lanes(theirs)),
@@ -153,7 +154,7 @@ fn is_same_value(column: &Column, ours: &[u32], theirs: &[u32]) -> bool {
             let (ours, theirs) = (column.lanes::<4>(ours), column.lanes::<4>(theirs));
             ours == theirs || ours == theirs.map(|lane| -lane)
         }
-        Meaning::Plain | Meaning::Parent | Meaning::Blended => false,
+        Meaning::Plain | Meaning::Parent | Meaning::Blended | Meaning::Teleports => false,
         _ => column.lanes::<3>(ours) == column.lanes::<3>(theirs),
     }
 }
@@ -255,5 +256,30 @@ mod tests {
         let found = compare(&ours, &poorer, &Tolerance::default()).expect("a life less");
         assert_eq!((found.column, found.size), (Some(2), 1.0));
         assert_eq!(compare(&ours, &poorer, &Tolerance::article()), None);
+    }
+
+    #[test]
+    fn teleports_differ_by_any_bit_whatever_else_is_tolerated() {
+        #[derive(State, Clone, Copy)]
+        struct Car {
+            #[state(position)]
+            at: [f64; 1],
+            #[state(teleports)]
+            teleports: u8,
+        }
+        let row = |teleports| {
+            let mut words = [0; 3];
+            assert!(State::write(&Car { at: [0.0], teleports }, 0, &mut words));
+            words
+        };
+        for tolerance in [Tolerance::default(), Tolerance::article(), Tolerance::of_contacts(), Tolerance::none()] {
+            let compared = |teleports| {
+                let (ours, theirs) = (row(3), row(teleports));
+                compare_row(&Schema::of::<Car>(), ComponentId(0), Some(&ours), Some(&theirs), &tolerance)
+            };
+            assert_eq!(compared(3), None);
+            let found = compared(5).expect("it was put elsewhere twice");
+            assert_eq!((found.column, found.size), (Some(1), 2.0));
+        }
     }
 }

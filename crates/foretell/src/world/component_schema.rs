@@ -19,6 +19,18 @@ pub(crate) struct Moving {
     pub velocity: Option<usize>,
 }
 
+/// How often an entity has been put elsewhere, by its row; nothing, where that says nothing of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Teleports(pub Option<u32>);
+
+impl Teleports {
+    /// Whether the entity was put elsewhere between two rows; not where either does not say it.
+    #[inline]
+    pub(crate) fn differ(self, other: Teleports) -> bool {
+        self.0.zip(other.0).is_some_and(|(one, other)| one != other)
+    }
+}
+
 /// One component: its name, its columns, and where each lies in a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ComponentSchema {
@@ -33,6 +45,8 @@ pub struct ComponentSchema {
     velocities: Vec<Range<usize>>,
     moving: Vec<Moving>,
     has_pose: bool,
+    /// The word that says how often an entity has been put elsewhere.
+    teleports: Option<usize>,
 }
 
 /// What is found out from the columns, to be at hand, is no part of what both ends have to agree on.
@@ -47,7 +61,8 @@ impl ComponentSchema {
     /// A component with these columns, in this order.
     ///
     /// # Panics
-    /// When a row would have more than [`ROW_WORDS_MAX`] words, or a column's type does not fit its meaning.
+    /// When a row would have more than [`ROW_WORDS_MAX`] words, or a column's type does not fit its meaning; or where
+    /// [`Meaning::Teleports`] is there twice, or without a position.
     pub fn new(name: &'static str, columns: Vec<Column>, audience: Audience) -> ComponentSchema {
         let mut words = 0;
         let columns: Vec<_> = columns
@@ -66,6 +81,7 @@ impl ComponentSchema {
         let moving = moving(&columns);
         let has_pose = |column: &Column| matches!(column.meaning, Meaning::Position | Meaning::Rotation);
         let has_pose = columns.iter().any(|(_, column)| has_pose(column));
+        let teleports = teleports(name, &columns);
         ComponentSchema {
             name: Cow::Borrowed(name),
             columns,
@@ -76,6 +92,7 @@ impl ComponentSchema {
             velocities,
             moving,
             has_pose,
+            teleports,
         }
     }
 
@@ -153,6 +170,18 @@ impl ComponentSchema {
     /// Whether it says where or how its entity stands: it has a position or a rotation.
     pub fn has_pose(&self) -> bool {
         self.has_pose
+    }
+
+    /// How often a row says that its entity has been put elsewhere.
+    #[inline]
+    pub(crate) fn teleports(&self, row: &[u32]) -> Teleports {
+        Teleports(self.teleports.map(|at| row[at]))
+    }
+
+    /// Whether its rows say how often their entities have been put elsewhere.
+    #[inline]
+    pub(crate) fn says_teleports(&self) -> bool {
+        self.teleports.is_some()
     }
 
     /// The columns of positions and rotations, in order, each with that of its velocity.
@@ -252,6 +281,16 @@ fn moving(columns: &[(usize, Column)]) -> Vec<Moving> {
         Some(Moving { column: index, velocity })
     });
     moving.collect()
+}
+
+/// Where these columns say how often an entity has been put elsewhere.
+fn teleports(name: &str, columns: &[(usize, Column)]) -> Option<usize> {
+    let mut all = columns.iter().filter(|(_, column)| column.meaning == Meaning::Teleports).map(|(at, _)| *at);
+    let first = all.next()?;
+    assert!(all.next().is_none(), "{name}: a component counts teleports once");
+    let has_position = columns.iter().any(|(_, column)| column.meaning == Meaning::Position);
+    assert!(has_position, "{name}: teleports are counted beside a position");
+    Some(first)
 }
 
 /// How many bits each word of these columns takes on the wire, in order.

@@ -38,6 +38,11 @@ impl Scalar {
     pub const fn is_float(self) -> bool {
         matches!(self, Scalar::F32 | Scalar::F64)
     }
+
+    /// Whether it is an unsigned integer of one word.
+    pub(crate) const fn is_count(self) -> bool {
+        matches!(self, Scalar::Unsigned(8 | 16 | 32))
+    }
 }
 
 /// A value with a fixed layout in 32-bit words: a scalar, or an array of 1 to 64 of them.

@@ -41,6 +41,7 @@ pub use column_schema::{Column, Meaning, Writer};
 pub use compare::{Difference, Tolerance, compare_row};
 pub(crate) use component_audience::RowPrediction;
 pub use component_audience::{Audience, Group};
+pub(crate) use component_schema::Teleports;
 pub use component_schema::{ComponentSchema, ROW_WORDS_MAX, word_bits};
 pub use entity_id::{ComponentId, Entity, Owned, PlayerId, RowKey};
 pub(crate) use entity_map::EntityMap;

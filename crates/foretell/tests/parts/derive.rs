@@ -428,3 +428,39 @@ fn a_part_says_which_meanings_its_fields_have_and_those_of_another_may_stand_bes
     let lamp = columns::<Lamp>(0);
     assert_eq!(lamp.iter().filter(|column| column.meaning == Meaning::Blended).count(), 2);
 }
+
+#[test]
+fn teleports_are_counted_beside_a_position_that_may_be_flattened() {
+    #[derive(State)]
+    struct Car {
+        #[state(flatten)]
+        placed: Placed,
+        #[state(teleports)]
+        teleports: u16,
+    }
+    let car = columns::<Car>(0);
+    assert_eq!(car.last().map(|column| (column.meaning, column.lanes)), Some((Meaning::Teleports, 1)));
+    assert_eq!(Car::MEANINGS, 1 << Meaning::Position as u32 | 1 << Meaning::Teleports as u32);
+}
+
+#[test]
+#[should_panic(expected = "thing: teleports are counted beside a position")]
+fn a_component_without_a_position_counts_no_teleports() {
+    let columns = vec![Column::of::<u8>("teleports", Meaning::Teleports)];
+    ComponentSchema::new("thing", columns, Audience::All);
+}
+
+#[test]
+#[should_panic(expected = "thing: a component counts teleports once")]
+fn a_component_counts_teleports_once() {
+    let teleports = || Column::of::<u8>("teleports", Meaning::Teleports);
+    let columns = vec![Column::of::<f32>("x", Meaning::Position), teleports(), teleports()];
+    ComponentSchema::new("thing", columns, Audience::All);
+}
+
+#[test]
+#[should_panic(expected = "teleports are a u8, u16 or u32")]
+fn two_lanes_count_no_teleports() {
+    let columns = vec![Column::of::<f32>("x", Meaning::Position), Column::of::<[u8; 2]>("n", Meaning::Teleports)];
+    ComponentSchema::new("thing", columns, Audience::All);
+}

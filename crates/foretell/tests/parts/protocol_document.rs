@@ -275,9 +275,9 @@ fn documented_rules() -> Vec<u64> {
 
 #[test]
 fn a_meaning_has_the_number_of_the_document() {
-    use foretell::Meaning::{AngularVelocity, Blended, Plain, Position, Rotation, Velocity};
-    let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended];
-    assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5]);
+    use foretell::Meaning::{AngularVelocity, Blended, Parent, Plain, Position, Rotation, Teleports, Velocity};
+    let meanings = [Plain, Position, Rotation, Velocity, AngularVelocity, Blended, Parent, Teleports];
+    assert_eq!(meanings.map(|meaning| meaning as u64), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 const SCHOOL: Group = Group(7);

@@ -57,6 +57,7 @@ mod stances;
 mod step_messages;
 mod taken;
 mod tampering;
+mod teleports;
 mod thrown;
 mod traffic;
 mod variants;

@@ -31,7 +31,7 @@ impl<S: State + Clone> FrameSampler<S> {
 
     /// At the end of a frame, at `until`, it is in this state. Calls `capture` with every tick whose start the frame has passed, in
     /// order, and the state there: motion and blended fields are on the line, rotations turn the shorter way, and everything else is as in the
-    /// frame before. A frame that ends no later than the last one passes no tick: where the clock was set back, ticks are passed once more, of
+    /// frame before; so is all, where the entity was [put elsewhere](crate::Meaning::Teleports) meanwhile. A frame that ends no later than the last one passes no tick: where the clock was set back, ticks are passed once more, of
     /// which the last capture counts. Of a frame that is longer than 64 ticks the beginning is skipped.
     pub fn frame(&mut self, state: &S, until: TickTime, mut capture: impl FnMut(Tick, &S)) {
         let span = (until - self.frame_at).as_ticks();
@@ -146,5 +146,21 @@ mod tests {
             }
             prop_assert_eq!(all.len(), at(now).tick().get() as usize);
         }
+    }
+
+    #[test]
+    fn no_capture_is_on_the_way_to_where_it_was_put() {
+        #[derive(foretell::State, Clone, Copy)]
+        struct Carried {
+            #[state(position, writer = owner)]
+            x: [f64; 1],
+            #[state(teleports, writer = owner)]
+            teleports: u8,
+        }
+        let mut sampler = FrameSampler::new(Carried { x: [0.0], teleports: 0 }, at(10.5));
+        let mut captured = Vec::new();
+        let put = Carried { x: [8.0], teleports: 1 };
+        sampler.frame(&put, at(13.0), |tick, it| captured.push((tick.get(), it.x[0], it.teleports)));
+        assert_eq!(captured, [(11, 0.0, 0), (12, 0.0, 0), (13, 8.0, 1)]);
     }
 }

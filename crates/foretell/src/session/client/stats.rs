@@ -79,7 +79,7 @@ pub struct PredictionStats {
     pub misprediction_m: f64,
     /// Corrections of entities; more than `outcomes.corrected` where an entity ceased to exist or a resync moved it.
     pub corrections: u64,
-    /// Corrections that were too large to hide.
+    /// Corrections that were shown at once: too large to hide, or of who was [put elsewhere](crate::Meaning::Teleports).
     pub teleports: u64,
     /// Rollbacks, whatever number of entities each corrected.
     pub rollbacks: u64,

@@ -54,7 +54,7 @@ pub struct Corrected {
     /// The distance between what was shown just before and what is simulated after, in metres: what the visual offset
     /// hides, or what the player saw as a jump.
     pub shown_m: f64,
-    /// Whether it was too large to hide.
+    /// Whether it was shown at once: it was too large to hide, or the entity was [put elsewhere](crate::Meaning::Teleports).
     pub teleport: bool,
 }
 
@@ -63,7 +63,7 @@ pub struct Corrected {
 pub(super) struct Landed {
     /// How far it is from where it was shown, in metres.
     pub moved_m: f64,
-    /// Whether that was too far to hide.
+    /// Whether that is shown at once.
     pub teleport: bool,
 }
 

@@ -13,9 +13,10 @@ use core::time::Duration;
 /// without the delay, and wrong by whatever it does that nobody could know. A server that judges what a player aimed at by
 /// [`PlayerInput::presented`](crate::PlayerInput::presented) judges by the cursor.
 ///
-/// None shows anybody on the way of a teleport: where two states are farther apart than a correction that snaps
-/// ([`snap_m`](crate::motion::Correction)) and than the
-/// entity can have gone, by its velocities and its ways before and after, it stays as in the first until it is as in the second.
+/// None shows anybody on the way of a teleport: where the schema counts [`Teleports`](crate::Meaning::Teleports) and two states differ in
+/// them, the entity stays as in the first until it is as in the second. Where it does not count them, so it is where two states are
+/// farther apart than a correction that snaps ([`snap_m`](crate::motion::Correction)) and than the entity can have gone, by its velocities and
+/// its ways before and after.
 ///
 /// Where a velocity is needed, it is the column of the schema that means it, and where there is none, that of finite
 /// differences (D19). Fields that are no motion are held, or, where the schema says

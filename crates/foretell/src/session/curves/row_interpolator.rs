@@ -7,7 +7,7 @@ use crate::motion::Correction;
 use crate::motion::trajectory::{Extrapolation, dead_reckon, rotation_curve};
 use crate::motion::vector::{add, length, scale, squared_distance, sub};
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{Column, ComponentSchema, Meaning};
+use crate::world::{Column, ComponentSchema, Meaning, Teleports};
 use core::time::Duration;
 
 /// How often the least way of a teleport something goes in a second at most that is told without a velocity, as long as nothing else is
@@ -101,13 +101,22 @@ impl<'a> RowInterpolator<'a> {
     }
 
     /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
-    /// there is one between the middle states; it is as in the first until it is there.
+    /// there is one between the middle states; it is as in the first until it is there. Where the states don't say it, it is a jump by how
+    /// far it is.
     pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, teleport_m: f64) -> bool {
+        if kind.says_teleports() {
+            let in_each = self.of.map(|of| of.map_or(Teleports::default(), |(_, words)| kind.teleports(words)));
+            return self.cut([0, BEFORE, AFTER].map(|from| in_each[from].differ(in_each[from + 1])));
+        }
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
         if self.are_all_near(position, teleport_m) {
             return false;
         }
-        let [before, between, after] = [0, BEFORE, AFTER].map(|from| self.jumps(position, from, teleport_m));
+        self.cut([0, BEFORE, AFTER].map(|from| self.jumps(position, from, teleport_m)))
+    }
+
+    /// Leaves out what is beyond these jumps, from each state to the next. Whether there is one between the middle ones.
+    fn cut(&mut self, [before, between, after]: [bool; 3]) -> bool {
         if before {
             self.of[0] = None;
         }

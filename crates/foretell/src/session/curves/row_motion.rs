@@ -21,10 +21,10 @@ pub(crate) fn apply(offset: VisualOffset, kind: &ComponentSchema, row: &mut RowB
 }
 
 /// A row between two: motion and blended fields are on the line, rotations turn the shorter way, everything else is as in
-/// the first.
+/// the first. Where the rows say that the entity was put elsewhere between them, all of it is.
 pub(crate) fn blend(kind: &ComponentSchema, from: &[u32], to: &[u32], t: f64, into: &mut RowBuffer) {
     into[..from.len()].copy_from_slice(if t < 1.0 { from } else { to });
-    if t < 1.0 && from != to {
+    if t < 1.0 && from != to && !kind.teleports(from).differ(kind.teleports(to)) {
         let line = RowLine { from, to, t };
         kind.places().for_each(|(place, column)| line.blend(place, column, into));
     }
@@ -54,7 +54,7 @@ impl RowLine<'_> {
         let (from, to, t) = (&self.from[range.clone()], &self.to[range.clone()], self.t);
         let into = &mut into[range];
         match column.meaning {
-            Meaning::Plain | Meaning::Parent => {}
+            Meaning::Plain | Meaning::Parent | Meaning::Teleports => {}
             Meaning::Rotation => {
                 let rotation = crate::motion::rotation::slerp(column.lanes(from), column.lanes(to), t);
                 column.set_lanes(into, &rotation);
@@ -199,5 +199,23 @@ mod tests {
         set_rotation(&kind, rotation::from_vector([0.0, 0.3, 0.0]), &mut into);
         assert_ne!(values(&into[4..8]), hull);
         assert_eq!(values(&into[8..12]), turret);
+    }
+
+    #[test]
+    fn there_is_no_line_to_where_something_is_put() {
+        let kind = kind(&[
+            column::<f32>(Meaning::Position),
+            column::<f32>(Meaning::Blended),
+            column::<u16>(Meaning::Teleports),
+        ]);
+        let state = |x: f32, teleports: u32| [row(&[x, x]), Vec::from([teleports])].concat();
+        let blended = |to: &[u32], t: f64| {
+            let mut into = [0; ROW_WORDS_MAX];
+            blend(&kind, &state(1.0, 65_535), to, t, &mut into);
+            into[..3].to_vec()
+        };
+        assert_eq!(blended(&state(2.0, 65_535), 0.5), state(1.5, 65_535));
+        assert_eq!(blended(&state(2.0, 0), 0.99), state(1.0, 65_535));
+        assert_eq!(blended(&state(2.0, 0), 1.0), state(2.0, 0));
     }
 }

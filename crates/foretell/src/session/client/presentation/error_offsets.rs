@@ -1,11 +1,11 @@
 //! The visual offsets that hide corrections: what was shown before, and how far from there it is simulated (R23, R24).
 
 use super::unsmoothed_state::{Motion, UnsmoothedState};
-use crate::motion::{Correction, Pose, VisualOffset, vector};
+use crate::motion::{Correction, VisualOffset, vector};
 use crate::session::client::update_report::Landed;
 use crate::time::Instant;
 use crate::world::EntityMap;
-use crate::world::{Entity, PredictionSet, Row};
+use crate::world::{Entity, PredictionSet, Row, Teleports};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -19,10 +19,9 @@ pub(crate) const STANDING: [f64; 3] = [0.0; 3];
 #[derive(Clone, Copy, Debug)]
 struct Captured {
     entity: Entity,
-    /// Without the offset.
-    simulated: Pose,
-    shown: Pose,
-    is_predicted: bool,
+    /// Without the offset, and with it.
+    simulated: Motion,
+    shown: Motion,
     /// How far it is simulated from where it was, if it was and is predicted.
     simulated_m: f64,
     /// How far it is simulated from where it was shown.
@@ -35,6 +34,8 @@ struct Captured {
 struct Dated {
     offset: VisualOffset,
     at: Instant,
+    /// How often the entity had been put elsewhere: with the next time it is gone.
+    teleports: Teleports,
 }
 
 impl Dated {
@@ -60,9 +61,10 @@ impl ErrorOffsets {
         ErrorOffsets { offsets: EntityMap::with_capacity(few), law: None, captured: Vec::with_capacity(few) }
     }
 
-    /// The offset of an entity at `now`, when it moves with `velocity`.
-    pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3]) -> VisualOffset {
-        self.offsets.get(entity).map_or(VisualOffset::NONE, |offset| offset.at(now, velocity, self.law.as_ref()))
+    /// The offset of an entity at `now`, when it moves with `velocity` and says that it has been put elsewhere so often.
+    pub(crate) fn at(&self, entity: Entity, now: Instant, velocity: [f64; 3], teleports: Teleports) -> VisualOffset {
+        let dated = self.offsets.get(entity).filter(|dated| !dated.teleports.differ(teleports));
+        dated.map_or(VisualOffset::NONE, |dated| dated.at(now, velocity, self.law.as_ref()))
     }
 
     /// Remembers what is shown of every predicted entity.
@@ -82,7 +84,7 @@ impl ErrorOffsets {
             return;
         }
         for dated in self.offsets.values_mut() {
-            *dated = Dated { offset: dated.at(now, STANDING, self.law.as_ref()), at: now };
+            *dated = Dated { offset: dated.at(now, STANDING, self.law.as_ref()), at: now, ..*dated };
         }
         self.law = law.copied();
     }
@@ -94,7 +96,7 @@ impl ErrorOffsets {
         let mut next = 0;
         offsets.retain(|entity, dated| {
             if now.since(dated.at) >= LOOKED_AT_AGAIN {
-                *dated = Dated { offset: dated.at(now, STANDING, law.as_ref()), at: now };
+                *dated = Dated { offset: dated.at(now, STANDING, law.as_ref()), at: now, ..*dated };
             }
             !dated.offset.is_none() && is_shown(entity, &mut next)
         });
@@ -117,13 +119,13 @@ impl ErrorOffsets {
     }
 
     fn capture_one(&mut self, entity: Entity, visual: &UnsmoothedState<'_>) {
-        let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(entity) else { return };
-        let velocity = if is_predicted { velocity } else { STANDING };
-        let offset = self.at(entity, visual.sources.now, velocity);
-        let shown = offset.shown(simulated);
+        let Some(simulated) = visual.motion(entity) else { return };
+        let velocity = if simulated.is_predicted { simulated.velocity } else { STANDING };
+        let offset = self.at(entity, visual.sources.now, velocity, simulated.teleports);
+        let shown = Motion { pose: offset.shown(simulated.pose), ..simulated };
         let (simulated_m, moved_m, teleport) = (0.0, 0.0, false);
-        self.captured.push(Captured { entity, simulated, shown, is_predicted, simulated_m, moved_m, teleport });
-        self.set(entity, offset, visual.sources.now);
+        self.captured.push(Captured { entity, simulated, shown, simulated_m, moved_m, teleport });
+        self.set(entity, offset, simulated.teleports, visual.sources.now);
     }
 
     /// Nothing was corrected since the capture.
@@ -135,20 +137,16 @@ impl ErrorOffsets {
     pub(crate) fn land(&mut self, visual: &UnsmoothedState<'_>) {
         let mut captured = core::mem::take(&mut self.captured);
         for before in &mut captured {
-            let Some(Motion { pose: simulated, velocity, is_predicted }) = visual.motion(before.entity) else {
-                continue;
-            };
-            before.moved_m = vector::length(vector::sub(before.shown.position, simulated.position));
-            if before.is_predicted && is_predicted {
-                before.simulated_m = vector::length(vector::sub(before.simulated.position, simulated.position));
+            let Some(after) = visual.motion(before.entity) else { continue };
+            let way = |from: &Motion| vector::length(vector::sub(from.pose.position, after.pose.position));
+            before.moved_m = way(&before.shown);
+            if before.simulated.is_predicted && after.is_predicted {
+                before.simulated_m = way(&before.simulated);
             }
-            if simulated == before.simulated {
-                continue;
+            if before.simulated.pose != after.pose {
+                let speed = vector::length(after.velocity);
+                before.teleport = self.hide(before.entity, [&before.shown, &after], speed, visual.sources.now);
             }
-            let Some(config) = &visual.sources.config.correction else { continue };
-            let (offset, snapped) = VisualOffset::capture(before.shown, simulated, vector::length(velocity), config);
-            before.teleport = snapped;
-            self.set(before.entity, offset, visual.sources.now);
         }
         self.captured = captured;
     }
@@ -173,12 +171,24 @@ impl ErrorOffsets {
         }
     }
 
-    /// Replaces the offset of an entity by one that it has at `now`.
-    pub(crate) fn set(&mut self, entity: Entity, offset: VisualOffset, now: Instant) {
+    /// Leaves an entity where it was shown, which is at `speed` (m/s) elsewhere by now: over the way goes an offset, where corrections are
+    /// hidden. Whether the way is too far for one, or none, as it was put elsewhere: then it is there at once.
+    pub(crate) fn hide(&mut self, entity: Entity, [from, to]: [&Motion; 2], speed: f64, now: Instant) -> bool {
+        let Some(law) = &self.law else { return false };
+        let (offset, snapped) = match from.teleports.differ(to.teleports) {
+            true => (VisualOffset::NONE, true),
+            false => VisualOffset::capture(from.pose, to.pose, speed, law),
+        };
+        self.set(entity, offset, to.teleports, now);
+        snapped
+    }
+
+    /// Replaces the offset of an entity by one that it has at `now`, when it has been put elsewhere so often.
+    fn set(&mut self, entity: Entity, offset: VisualOffset, teleports: Teleports, now: Instant) {
         if offset.is_none() {
             self.clear(entity);
         } else {
-            self.offsets.insert(entity, Dated { offset, at: now });
+            self.offsets.insert(entity, Dated { offset, at: now, teleports });
         }
     }
 }
@@ -186,6 +196,7 @@ impl ErrorOffsets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::Pose;
     use crate::time::Tick;
     use crate::world::PlayerId;
 
@@ -201,13 +212,36 @@ mod tests {
     fn two(law: Correction) -> ErrorOffsets {
         let mut offsets = ErrorOffsets::new();
         offsets.follow_law(at(0), Some(&law));
-        let (offset, _) = VisualOffset::capture(Pose::at([0.5, 0.0, 0.0]), Pose::at([0.0; 3]), 0.0, &law);
-        [1, 2].into_iter().for_each(|nth| offsets.set(entity(nth), offset, at(0)));
+        let way = [motion(0.5, None), motion(0.0, None)];
+        [1, 2].into_iter().for_each(|nth| assert!(!offsets.hide(entity(nth), way.each_ref(), 0.0, at(0))));
         offsets
     }
 
+    /// Predicted at `x` m, and at rest.
+    fn motion(x: f64, teleports: Option<u32>) -> Motion {
+        Motion {
+            pose: Pose::at([x, 0.0, 0.0]),
+            velocity: [0.0; 3],
+            teleports: Teleports(teleports),
+            is_predicted: true,
+        }
+    }
+
     fn left(offsets: &ErrorOffsets, nth: u16, ms: u64) -> f64 {
-        offsets.at(entity(nth), at(ms), STANDING).distance()
+        offsets.at(entity(nth), at(ms), STANDING, Teleports::default()).distance()
+    }
+
+    #[test]
+    fn no_offset_goes_over_the_way_of_a_teleport_nor_outlives_one() {
+        let shown = |from: Option<u32>, to: Option<u32>, later: Option<u32>| {
+            let mut offsets = two(Correction::default());
+            let snapped = offsets.hide(entity(1), [&motion(1.0, from), &motion(0.0, to)], 0.0, at(0));
+            (snapped, offsets.at(entity(1), at(0), STANDING, Teleports(later)).distance())
+        };
+        assert_eq!(shown(Some(3), Some(3), Some(3)), (false, 1.0), "it has gone there");
+        assert_eq!(shown(Some(3), Some(4), Some(4)), (true, 0.0), "it was put there");
+        assert_eq!(shown(Some(3), Some(3), Some(4)), (false, 0.0), "it was put elsewhere since");
+        assert_eq!(shown(Some(3), None, Some(4)), (false, 1.0), "another sort does not say it");
     }
 
     #[test]
@@ -225,18 +259,10 @@ mod tests {
     #[test]
     fn an_entity_with_a_pose_in_two_components_has_moved_once() {
         let mut offsets = ErrorOffsets::new();
-        let (simulated, shown) = (Pose::at([0.0; 3]), Pose::at([1.0, 0.0, 0.0]));
+        let (simulated, shown) = (motion(0.0, None), motion(1.0, None));
         for nth in [1, 2, 3, 2, 3] {
             let (entity, simulated_m, moved_m) = (entity(nth), f64::from(nth), 1.0);
-            offsets.captured.push(Captured {
-                entity,
-                simulated,
-                shown,
-                is_predicted: true,
-                simulated_m,
-                moved_m,
-                teleport: false,
-            });
+            offsets.captured.push(Captured { entity, simulated, shown, simulated_m, moved_m, teleport: false });
         }
         offsets.sort_captured();
         assert_eq!(offsets.moved().collect::<Vec<_>>(), [1, 2, 3].map(|nth| (entity(nth), f64::from(nth))));

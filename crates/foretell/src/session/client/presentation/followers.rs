@@ -5,7 +5,7 @@ use crate::motion::{Correction, vector};
 use crate::session::curves::Curve;
 use crate::time::{Instant, Tick};
 use crate::world::Entity;
-use crate::world::EntityMap;
+use crate::world::{EntityMap, Teleports};
 
 /// How far those go on that are shown ahead of the cursor: their states are older by the way down and an interval, so
 /// longer than others (D18).
@@ -18,6 +18,7 @@ pub(crate) struct ToldMotion {
     pub position: [f64; 3],
     /// m/s.
     pub velocity: [f64; 3],
+    pub teleports: Teleports,
     /// How old that state is on the server by now, in seconds.
     pub age_s: f64,
 }
@@ -29,10 +30,17 @@ pub(crate) struct Drawing {
     pub follower: Option<[f64; 3]>,
 }
 
+/// A follower, and how often what it follows had been put elsewhere when it was told of it last.
+#[derive(Clone, Debug)]
+struct Told {
+    follower: Follower<3>,
+    teleports: Teleports,
+}
+
 /// Followers, each with its entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Followers {
-    of: EntityMap<Follower<3>>,
+    of: EntityMap<Told>,
     /// The instant that they stand for.
     at: Instant,
 }
@@ -46,7 +54,7 @@ impl Followers {
     #[inline]
     pub(crate) fn drawing(&self, entity: Entity, curve: Curve, now: Instant) -> Drawing {
         let follower = curve.following().and_then(|_| self.of.get(entity));
-        let follower = follower.map(|follower| follower.after(now.since(self.at).as_secs_f64()).0);
+        let follower = follower.map(|told| told.follower.after(now.since(self.at).as_secs_f64()).0);
         Drawing { curve, follower }
     }
 
@@ -62,14 +70,14 @@ impl Followers {
     /// Moves all on to `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         let passed_s = now.since(self.at).as_secs_f64();
-        self.of.values_mut().iter_mut().for_each(|follower| {
-            follower.update(passed_s);
+        self.of.values_mut().iter_mut().for_each(|told| {
+            told.follower.update(passed_s);
         });
         self.at = now;
     }
 
     /// Tells the follower of an entity its newest state. One that begins is where it should be. It warps from where a
-    /// `correction` would snap.
+    /// `correction` would snap, and to where the entity was put.
     pub(crate) fn follow(
         &mut self,
         entity: Entity,
@@ -77,17 +85,20 @@ impl Followers {
         told: ToldMotion,
         correction: Option<&Correction>,
     ) {
-        let ToldMotion { tick, position, velocity, age_s } = told;
+        let ToldMotion { tick, position, velocity, teleports, age_s } = told;
         let new = || {
             let mut follower = Follower::new(following, position);
             follower.extrapolation = AHEAD;
             follower
         };
-        let follower = self.of.get_or_insert_with(entity, new);
+        let Told { follower, teleports: before } =
+            self.of.get_or_insert_with(entity, || Told { follower: new(), teleports });
         if follower.following() != following {
             *follower = new();
         }
-        follower.thresholds.far_m = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
+        let far_m = correction.map_or(f64::INFINITY, |with| with.snaps_from(vector::length(velocity)));
+        let is_put = core::mem::replace(before, teleports).differ(teleports);
+        follower.thresholds.far_m = if is_put { 0.0 } else { far_m };
         follower.receive(tick.get(), position, velocity, age_s);
     }
 }

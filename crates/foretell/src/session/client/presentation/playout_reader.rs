@@ -301,8 +301,9 @@ impl<'a> ComponentSamples<'a> {
     /// Where the entity was in that state whose row was looked at last, and how fast.
     pub(crate) fn told_motion(&self) -> Option<ToldMotion> {
         let told = self.told()?;
-        let (position, velocity) = told.motion(self.schema);
-        Some(ToldMotion { tick: told.before().0, position, velocity, age_s: self.age_s(&told) })
+        let ((tick, words), (position, velocity)) = (told.before(), told.motion(self.schema));
+        let (teleports, age_s) = (self.schema.teleports(words), self.age_s(&told));
+        Some(ToldMotion { tick, position, velocity, teleports, age_s })
     }
 
     /// How old the second of these states is on the server by now, in seconds.

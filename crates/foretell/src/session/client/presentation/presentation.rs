@@ -88,16 +88,15 @@ impl Presentation {
     /// Where an entity is shown and how fast it is, with its offset.
     pub(crate) fn shown(&self, sources: &Sources<'_>, entity: Entity) -> Option<Motion> {
         let motion = self.remote.visual(sources).motion(entity)?;
-        let offset = self.offsets.at(entity, sources.now, STANDING);
+        let offset = self.offsets.at(entity, sources.now, STANDING, motion.teleports);
         Some(Motion { pose: offset.shown(motion.pose), ..motion })
     }
 
     /// Lets an entity that was shown `before` and is elsewhere go over from there.
     pub(crate) fn hide_jump(&mut self, sources: &Sources<'_>, entity: Entity, before: Motion) {
         let Some(after) = self.remote.visual(sources).motion(entity) else { return };
-        let Some(correction) = &sources.config.correction else { return };
         let speed = vector::length(before.velocity).max(vector::length(after.velocity));
-        self.offsets.set(entity, VisualOffset::capture(before.pose, after.pose, speed, correction).0, sources.now);
+        self.offsets.hide(entity, [&before, &after], speed, sources.now);
     }
 
     /// What is shown of an entity is its state: it has no offset any more.
@@ -108,8 +107,9 @@ impl Presentation {
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
     pub(crate) fn held(&self, sources: &Sources<'_>, entity: Entity) -> Option<HeldShown> {
         let mut held = self.remote.visual(sources).held(entity)?;
-        let offset = self.offsets.at(entity, sources.now, STANDING);
-        apply(offset, sources.schema.component(held.component), &mut held.words);
+        let component = sources.schema.component(held.component);
+        let offset = self.offsets.at(entity, sources.now, STANDING, component.teleports(&held.words));
+        apply(offset, component, &mut held.words);
         Some(held)
     }
 
@@ -251,8 +251,9 @@ impl Presentation {
     /// Moves a row of another's by its offset, which it returns.
     fn offset_other(&self, visual: &UnsmoothedState<'_>, key: RowKey, words: &mut RowBuffer) -> VisualOffset {
         let Sources { schema, now, .. } = visual.sources;
-        let offset = self.offsets.at(key.entity, *now, STANDING);
-        apply(offset, schema.component(key.component), words);
+        let component = schema.component(key.component);
+        let offset = self.offsets.at(key.entity, *now, STANDING, component.teleports(words));
+        apply(offset, component, words);
         offset
     }
 }
@@ -280,7 +281,7 @@ fn show_predicted(
     if !component.has_pose() {
         return VisualOffset::NONE;
     }
-    let offset = offsets.at(row.entity, *now, velocity_of(component, row.words));
+    let offset = offsets.at(row.entity, *now, velocity_of(component, row.words), component.teleports(into));
     apply(offset, component, into);
     offset
 }
@@ -315,6 +316,6 @@ impl LastShown<'_> {
         let LastShown { told: Told { seen, points }, sources, remote, offsets } = self;
         let samples = remote.samples(sources)?.as_seen(*seen, *points);
         let motion = UnsmoothedState { remote: Some(samples), ..remote.visual(sources) }.motion(entity)?;
-        Some(offsets.at(entity, sources.now, STANDING).shown(motion.pose))
+        Some(offsets.at(entity, sources.now, STANDING, motion.teleports).shown(motion.pose))
     }
 }

@@ -9,8 +9,8 @@ use super::error_offsets::{ErrorOffsets, STANDING};
 use super::followers::{Drawing, Followers};
 use super::playout_clock::PlayoutClock;
 use super::playout_reader::{ComponentSamples, Pace, PlayoutReader, RemoteRow, Seen};
-use super::unsmoothed_state::{Sources, UnsmoothedState};
-use crate::motion::{Pose, VisualOffset, vector};
+use super::unsmoothed_state::{Motion, Sources, UnsmoothedState};
+use crate::motion::vector;
 use crate::rollback::NewestPredictions;
 use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Revision;
@@ -260,7 +260,7 @@ impl Hiding<'_> {
     fn hide(&mut self, nth: usize, before: Curve, after: Curve) {
         let (Sources { now, config, .. }, entity) = (self.sources, self.remote.entity(nth));
         let drawing = self.followers.drawing(entity, before, *now);
-        let shown = self.before.seek(nth).and_then(|_| pose(self.component, &mut self.before, drawing));
+        let shown = self.before.seek(nth).and_then(|_| motion(self.component, &mut self.before, drawing));
         match after.following() {
             Some(following) => {
                 if let Some(told) = self.remote.told_motion() {
@@ -270,22 +270,25 @@ impl Hiding<'_> {
             None => self.followers.remove(entity),
         }
         let drawing = self.followers.drawing(entity, after, *now);
-        let (Some((from, speed_before)), Some(correction)) = (shown, &config.correction) else { return };
-        let Some((to, speed)) = pose(self.component, &mut self.remote, drawing) else { return };
-        if from == to {
+        let Some(from) = shown.filter(|_| config.correction.is_some()) else { return };
+        let Some(to) = motion(self.component, &mut self.remote, drawing) else { return };
+        if from.pose == to.pose {
             return;
         }
-        let from = self.offsets.at(entity, *now, STANDING).shown(from);
+        let offset = self.offsets.at(entity, *now, STANDING, from.teleports);
         // How far is far goes by the speed; who turned around stood still for a moment.
-        self.offsets.set(entity, VisualOffset::capture(from, to, speed.max(speed_before), correction).0, *now);
+        let speed = vector::length(from.velocity).max(vector::length(to.velocity));
+        let from = Motion { pose: offset.shown(from.pose), ..from };
+        self.offsets.hide(entity, [&from, &to], speed, *now);
     }
 }
 
 /// Where an entity is by the row that was looked at last and how fast, without its offset.
-fn pose(component: &ComponentSchema, of: &mut ComponentSamples<'_>, drawing: Drawing) -> Option<(Pose, f64)> {
+fn motion(component: &ComponentSchema, of: &mut ComponentSamples<'_>, drawing: Drawing) -> Option<Motion> {
     let mut words: RowBuffer = [0; ROW_WORDS_MAX];
     of.draw(drawing, &mut words)?;
-    Some((component.pose(&words), vector::length(velocity_of(component, &words))))
+    let (pose, velocity) = (component.pose(&words), velocity_of(component, &words));
+    Some(Motion { pose, velocity, teleports: component.teleports(&words), is_predicted: false })
 }
 
 #[cfg(test)]

@@ -137,4 +137,31 @@ mod tests {
         assert_eq!(shown(0.0, 50.0, 0.5), [0.0, 0.0]);
         assert_eq!(shown(0.0, 50.0, 1.0), [50.0, 1.0]);
     }
+
+    /// Nothing tells how fast it is.
+    #[derive(State, Clone, Copy)]
+    struct Token {
+        #[state(position)]
+        at: [f32; 1],
+        #[state(teleports)]
+        teleports: u8,
+    }
+
+    #[test]
+    fn who_says_so_is_teleported_however_near_and_without_a_velocity_and_who_does_not_has_gone_there() {
+        let schema = Schema::of::<Token>();
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+        let shown = |to: f32, teleports: u8, passed: f64| {
+            let [before, newest] = [(0.0, 9), (to, teleports)].map(|(place, teleports)| {
+                let mut rows = Rows::new(&schema);
+                rows.set(Owned { entity, owner: PlayerId::SERVER }, &Token { at: [place], teleports });
+                rows
+            });
+            let (present, rate, show) = (Tick::new(9), TickRate::hz(64), Show::Between);
+            let pair = StatePair { schema: &schema, rate, present, newest: &newest, before: Some(&before), show };
+            pair.pose(entity, TickTime::ticks(8.0 + passed)).expect("it is there").position[0]
+        };
+        assert_eq!([0.5, 0.99, 1.0].map(|passed| shown(1.0, 10, passed)), [0.0, 0.0, 1.0]);
+        assert_eq!(shown(50.0, 9, 0.5), 25.0);
+    }
 }

@@ -12,7 +12,7 @@ use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
-use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, RowKey, Schema, World, copy};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, RowKey, Schema, Teleports, World, copy};
 
 /// What is shown is made of this.
 pub(crate) struct Sources<'a> {
@@ -45,6 +45,7 @@ pub(crate) struct Motion {
     pub pose: Pose,
     /// m/s.
     pub velocity: [f64; 3],
+    pub teleports: Teleports,
     pub is_predicted: bool,
 }
 
@@ -76,15 +77,15 @@ impl<'a> UnsmoothedState<'a> {
         if let Some(row) = self.predicted(entity) {
             let component = schema.component(row.component);
             self.draw_predicted(row, &mut into);
-            let velocity = velocity_of(component, row.words);
-            return Some(Motion { pose: component.pose(&into), velocity, is_predicted: true });
+            let (pose, velocity) = (component.pose(&into), velocity_of(component, row.words));
+            return Some(Motion { pose, velocity, teleports: component.teleports(&into), is_predicted: true });
         }
         let row = self.other(entity)?;
         let source = self.remote.as_ref()?.draw(row.key(), self.drawing(entity), &mut into)?;
         self.put_made(row, source, &mut into)?;
         let component = schema.component(row.component);
         let (pose, velocity) = (component.pose(&into), velocity_of(component, &into));
-        Some(Motion { pose, velocity, is_predicted: false })
+        Some(Motion { pose, velocity, teleports: component.teleports(&into), is_predicted: false })
     }
 
     /// Puts in the place of another's row that was drawn what this client has made of it: what it holds, or its player has changed.

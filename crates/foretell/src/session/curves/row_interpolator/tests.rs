@@ -162,3 +162,53 @@ fn where_lengths_are_pixels_what_is_far_is_what_the_game_says() {
     assert!(!is_jump(500.0, f64::INFINITY));
     assert_eq!([0.0, 0.2].map(|snap_m| is_jump(1.5, snap_m)), [false; 2], "who snaps always walks all the same");
 }
+
+/// What counts its teleports: a row of it in each state, by place, velocity and count.
+fn counted(values: [Option<(f32, f32, u32)>; 4]) -> (ComponentSchema, [Option<Vec<u32>>; 4]) {
+    let columns = [
+        (column::<f32>(), Meaning::Position),
+        (column::<f32>(), Meaning::Velocity),
+        (column::<f32>(), Meaning::Blended),
+        (column::<u8>(), Meaning::Teleports),
+    ];
+    let row = |(place, velocity, teleports)| [row(&[place, velocity, place]), Vec::from([teleports])].concat();
+    (kind(&columns), values.map(|values| values.map(row)))
+}
+
+#[test]
+fn what_counts_its_teleports_jumps_where_the_count_differs_however_near_it_is_and_nowhere_else() {
+    const ALL: [bool; 4] = [true; 4];
+    let of = |values: [Option<(f32, f32, u32)>; 4]| {
+        let (kind, rows) = counted(values);
+        cut(&kind, &rows)
+    };
+    let at = |place, teleports| Some((place, 14.0, teleports));
+    assert_eq!(of([at(0.0, 7), at(0.9, 7), at(2.0, 8), at(2.9, 8)]), (ALL, true));
+    assert_eq!(of([at(0.0, 7), at(1.0, 8), at(1.9, 8), at(2.8, 8)]), ([false, true, true, true], false));
+    assert_eq!(of([at(0.0, 7), at(0.9, 7), at(1.8, 7), at(2.0, 8)]), ([true, true, true, false], false));
+    assert_eq!(of([at(0.0, 255), at(1.0, 0), None, None]), ([false, true, false, false], false));
+    assert_eq!(of([at(0.0, 7), at(0.9, 7), at(500.0, 7), at(501.0, 7)]), (ALL, false), "it has gone there");
+    assert_eq!(of([None, at(0.0, 7), None, at(500.0, 8)]), ([false, true, false, true], false));
+}
+
+#[test]
+fn by_no_curve_is_anything_of_it_between_two_counts_nor_bent_by_what_is_beyond_one() {
+    let straight = |n: f32, teleports| Some((n * 0.9, 14.4, teleports));
+    let aside = |n: f32, teleports| Some((n * 0.9 + 8.0, 14.4, teleports));
+    let drawn_cut = |curve, values, at| {
+        let (kind, rows) = counted(values);
+        let (mut samples, mut into) = (samples(&rows, at), ROW);
+        let jumps = samples.cut_at_jumps(&kind, Correction::default().teleport_m());
+        let span = Span::new(samples.ticks(), samples.at, samples.rate, curve);
+        samples.draw(&kind, curve, span.as_ref(), &mut into);
+        (jumps, f32::from_bits(into[0]))
+    };
+    for curve in Curve::ALL.into_iter().filter(|curve| !curve.leads()) {
+        let between = [straight(0.0, 1), straight(1.0, 1), aside(2.0, 2), aside(3.0, 2)];
+        assert!(drawn_cut(curve, between, 14.0).0, "{curve:?}");
+        let on_both_sides = [aside(0.0, 1), straight(1.0, 2), straight(2.0, 2), aside(3.0, 3)];
+        let (jumps, place) = drawn_cut(curve, on_both_sides, 14.0);
+        let expected = if curve == Curve::Hold { 0.9 } else { 1.35 };
+        assert!(!jumps && (place - expected).abs() < 1e-5, "{curve:?}: {place}");
+    }
+}

@@ -31,6 +31,17 @@ struct Cloud {
     x: [f32; 1],
 }
 
+/// Counts its teleports.
+#[derive(State, Clone, Copy, Debug)]
+struct Car {
+    #[state(position)]
+    x: [f32; 1],
+    #[state(velocity)]
+    speed: [f32; 1],
+    #[state(teleports)]
+    teleports: u8,
+}
+
 /// Has no place.
 #[derive(State, Clone, Copy)]
 struct Score(u32);
@@ -54,7 +65,7 @@ struct Kept {
 
 impl Kept {
     fn new(sent: u32) -> Kept {
-        let schema = Schema::of::<Runner>().with::<Cloud>().with::<Score>();
+        let schema = Schema::of::<Runner>().with::<Cloud>().with::<Score>().with::<Car>();
         let terms = RewindTerms { ticks: 15, sent, rate: RATE, curve: Curve::Hermite };
         let (past, rows) = (RewindHistory::new(&schema, terms), Rows::new(&schema));
         Kept { past, rows, versions: RowVersions::new(), tick: 0 }
@@ -214,6 +225,25 @@ fn a_teleport_is_a_jump_and_nobody_is_hit_on_the_way() {
     let places: Vec<_> = (26 * 8..35 * 8).filter_map(|eighth| kept.x(f64::from(eighth) / 8.0)).collect();
     assert!(places.iter().all(|x| *x < 1.0 || *x > 100.0), "{places:?}");
     assert!(places.iter().any(|x| *x < 1.0) && places.iter().any(|x| *x > 100.0));
+}
+
+#[test]
+fn who_says_so_has_jumped_however_near_and_who_does_not_has_gone_there() {
+    for (put, says) in [(1.5, 1), (8.0, 0)] {
+        let mut kept = Kept::new(3);
+        for _ in 0..40 {
+            kept.state(|tick, rows| {
+                let (aside, teleports) = if tick < 31 { (0.0, 0) } else { (put, says) };
+                rows.set(entity(7), &Car { x: [aside], speed: [0.0], teleports });
+            });
+        }
+        let place =
+            |at: f64| [SHOOTER, HOST].map(|by| kept.seen(by, at).get::<Car>(entity(7).entity).expect("there").x[0]);
+        let places: Vec<_> = (26 * 8..35 * 8).map(|eighth| place(f64::from(eighth) / 8.0)).collect();
+        let is_on_the_way = |x: &f32| *x > 0.01 && *x < put - 0.01;
+        assert!((0..2).all(|by| places.iter().any(|x| is_on_the_way(&x[by])) == (says == 0)), "{places:?}");
+        assert_eq!((places[0], places[9 * 8 - 1]), ([0.0; 2], [put; 2]));
+    }
 }
 
 #[test]
