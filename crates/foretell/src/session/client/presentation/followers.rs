@@ -27,7 +27,14 @@ pub(crate) struct ToldMotion {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawing {
     pub curve: Curve,
-    pub follower: Option<[f64; 3]>,
+    pub follower: Option<FollowerPlace>,
+}
+
+/// Where a follower is, by what it was told of an entity that had been put elsewhere so often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FollowerPlace {
+    pub position: [f64; 3],
+    pub teleports: Teleports,
 }
 
 /// A follower, and how often what it follows had been put elsewhere when it was told of it last.
@@ -54,7 +61,10 @@ impl Followers {
     #[inline]
     pub(crate) fn drawing(&self, entity: Entity, curve: Curve, now: Instant) -> Drawing {
         let follower = curve.following().and_then(|_| self.of.get(entity));
-        let follower = follower.map(|told| told.follower.after(now.since(self.at).as_secs_f64()).0);
+        let follower = follower.map(|Told { follower, teleports }| {
+            let (position, _) = follower.after(now.since(self.at).as_secs_f64());
+            FollowerPlace { position, teleports: *teleports }
+        });
         Drawing { curve, follower }
     }
 
@@ -100,5 +110,33 @@ impl Followers {
         let is_put = core::mem::replace(before, teleports).differ(teleports);
         follower.thresholds.far_m = if is_put { 0.0 } else { far_m };
         follower.receive(tick.get(), position, velocity, age_s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::PlayerId;
+    use core::time::Duration;
+
+    #[test]
+    fn a_follower_is_at_once_where_its_entity_was_put_however_near_and_slides_to_where_it_has_gone() {
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
+        for following in [Following::Combined, Following::VelocityBlending] {
+            let shown = |then: u32| {
+                let mut followers = Followers::new();
+                for (tick, x, teleports) in [(1, 0.0, 7), (2, 1.0, then)] {
+                    let (position, teleports) = ([x, 0.0, 0.0], Teleports(Some(teleports)));
+                    let told =
+                        ToldMotion { tick: Tick::new(tick), position, velocity: [0.0; 3], teleports, age_s: 0.0 };
+                    followers.advance(Instant::ZERO + Duration::from_millis(100) * tick);
+                    followers.follow(entity, following, told, Some(&Correction::default()));
+                }
+                let curve = Curve::ALL.into_iter().find(|curve| curve.following() == Some(following));
+                let drawing = followers.drawing(entity, curve.expect("there is one"), followers.at);
+                drawing.follower.expect("it is followed").position[0]
+            };
+            assert_eq!([7, 8].map(shown), [0.0, 1.0], "{following:?}");
+        }
     }
 }

@@ -263,8 +263,10 @@ impl<'a> ComponentSamples<'a> {
     fn draw_ahead(&self, drawing: Drawing, into: &mut RowBuffer) -> Option<PoseSource> {
         let told = self.told()?;
         let source = told.reckon(self.schema, Some(AHEAD), self.age_s(&told), into);
-        if let Some(position) = drawing.follower {
-            set_position(self.schema, position, into);
+        // Of one that does not know yet where the entity was put there is no way on.
+        let teleports = self.schema.teleports(into);
+        if let Some(follower) = drawing.follower.filter(|follower| !follower.teleports.differ(teleports)) {
+            set_position(self.schema, follower.position, into);
         }
         Some(source)
     }

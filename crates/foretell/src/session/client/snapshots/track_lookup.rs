@@ -172,8 +172,7 @@ impl<'a> Neighbours<'a> {
 }
 
 /// For how many ticks a row has moved that rested before: as long as it takes at its speed, which it mostly has at once, but no longer
-/// than the `longest` that can be. Without a velocity as long as that. What was put elsewhere has not moved; where that is not said, what
-/// is further away than it can be hidden to be has jumped.
+/// than the `longest` that can be. Without a velocity as long as that. What is further away than it can be hidden to be has jumped.
 pub(super) fn moved_ticks(
     component: &ComponentSchema,
     rate: TickRate,
@@ -182,11 +181,7 @@ pub(super) fn moved_ticks(
 ) -> u32 {
     let [from, to] = [rested, now].map(|words| component.pose(words).position);
     let (way, speed) = (length(sub(to, from)), length(velocity_of(component, now)));
-    let has_jumped = match component.says_teleports() {
-        true => component.teleports(rested).differ(component.teleports(now)),
-        false => way > Correction::default().snaps_from(speed),
-    };
-    if has_jumped {
+    if way > Correction::default().snaps_from(speed) {
         return 0;
     }
     let seconds = way / speed;
