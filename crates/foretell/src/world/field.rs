@@ -302,10 +302,9 @@ pub trait Input: Copy + Default + PartialEq + 'static {
 ///
 /// Derive it on a struct or on an enum. What is sent, compared and saved as a unit is a *component*: a struct is one, and one
 /// more for each other [audience](super::Audience) that its fields have (`#[state(audience = owner)]`); an enum has one for each variant, of
-/// which a value has exactly one. `#[state(position)]`, `#[state(rotation)]`, `#[state(velocity)]`,
-/// `#[state(angular_velocity)]` and `#[state(blended)]` on a field say what it means to comparison, interpolation and correction, and
+/// which a value has exactly one. `#[state(position)]`, `#[state(rotation)]`, `#[state(velocity)]`, `#[state(angular_velocity)]`,
+/// `#[state(blended)]` and `#[state(teleports)]` on a field say what it [means](crate::Meaning) to comparison, interpolation and correction, and
 /// `#[state(parent)]` on a name that the entity is below the one of that name: to [interest](crate::Interest) it is where that is.
-/// `#[state(teleports)]` on a number says that the entity was [put elsewhere](crate::Meaning::Teleports) where it changes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state",
     note = "write #[derive(State)] on it: a struct of fields with exact bits, or an enum of such variants"

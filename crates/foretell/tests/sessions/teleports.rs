@@ -132,7 +132,8 @@ impl Driver<Road> for Watch {
     }
 
     fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Road>) {
-        let mode = if at.now.micros() / 700_000 % 2 == 0 { EntityMode::Predicted } else { EntityMode::Interpolated };
+        let is_predicted = (at.now.micros() / 700_000).is_multiple_of(2);
+        let mode = if is_predicted { EntityMode::Predicted } else { EntityMode::Interpolated };
         if player == CHANGES {
             (0..8).for_each(|nth| client.set_mode(of_server(nth), Some(mode)));
         }
