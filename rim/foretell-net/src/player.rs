@@ -305,13 +305,14 @@ impl<W: World> Player<W> {
                 let silent = state == ClientState::Lost && now >= self.patient_until;
                 // Its last word may be lost, as it goes right after it.
                 let has_ended = self.ends_at.is_some_and(|at| now >= at);
+                let ended = Way::Over(Connected::Closed(Closed::ServerEnded));
                 match over {
-                    Some(Closed::Lost) if has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
+                    Some(Closed::Lost | Closed::TimedOut) if has_ended => self.way = ended,
                     Some(Closed::Lost) => self.rejoin(),
                     // Its game has stood still. A client whose joining took too long otherwise has given up, or was refused.
                     Some(Closed::TimedOut) if !matches!(state, ClientState::Refused(_)) => self.rejoin(),
                     Some(why) => self.way = Way::Over(Connected::Closed(why)),
-                    None if silent && has_ended => self.way = Way::Over(Connected::Closed(Closed::ServerEnded)),
+                    None if silent && has_ended => self.way = ended,
                     None if silent => self.rejoin(),
                     None => {}
                 }

@@ -241,6 +241,11 @@ impl Admission {
         from_there_on.next().is_none_or(|(network, _)| wide(*network) != wide(from))
     }
 
+    /// Whether somebody was admitted for the sake of who is lost.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.places.are_overfull()
+    }
+
     /// Whose places were given away since this was asked last: they have to leave.
     pub(crate) fn take_given_away(&mut self) -> Vec<Place> {
         std::mem::take(&mut self.given_away)

@@ -10,10 +10,9 @@ use futures_util::future::select_ok;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use url::Url;
@@ -28,7 +27,7 @@ use wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
 const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Whom this machine trusts.
-static AUTHORITIES: Authorities = Authorities(OnceCell::const_new());
+static AUTHORITIES: Authorities = Authorities(OnceLock::new());
 
 /// What has to live as long as a connection: its endpoint. WebSockets have none.
 pub(crate) struct Farewell(pub(crate) Option<Endpoint<endpoint_side::Client>>);
@@ -144,13 +143,13 @@ async fn tls(target: &Target) -> Result<rustls::ClientConfig, ConnectError> {
 }
 
 /// Authorities that a machine trusts: it has them in files, of which there are hundreds on some.
-struct Authorities(OnceCell<Arc<RootCertStore>>);
+struct Authorities(OnceLock<Arc<RootCertStore>>);
 
 impl Authorities {
-    /// What `read` has come to once, on a thread that may wait for a disk.
-    async fn get(&self, read: fn() -> RootCertStore) -> io::Result<Arc<RootCertStore>> {
-        let reading = || async { spawn_blocking(read).await.map(Arc::new).map_err(io::Error::other) };
-        self.0.get_or_try_init(reading).await.cloned()
+    /// What `read` has come to once, on a thread that may wait for a disk: also for who asks after this one has waited too long.
+    async fn get(&'static self, read: fn() -> RootCertStore) -> io::Result<Arc<RootCertStore>> {
+        let reading = move || Arc::clone(self.0.get_or_init(|| Arc::new(read())));
+        spawn_blocking(reading).await.map_err(io::Error::other)
     }
 }
 
@@ -249,8 +248,8 @@ mod tests {
             READERS.lock().expect("no panic").push(std::thread::current().id());
             RootCertStore::empty()
         }
-        let trusted = Authorities(OnceCell::new());
-        let (one, other) = tokio::join!(trusted.get(read), trusted.get(read));
+        static TRUSTED: Authorities = Authorities(OnceLock::new());
+        let (one, other) = tokio::join!(TRUSTED.get(read), TRUSTED.get(read));
         assert!(Arc::ptr_eq(&one.expect("read"), &other.expect("read")));
         let readers = READERS.lock().expect("no panic");
         assert!(readers.len() == 1 && readers[0] != std::thread::current().id());

@@ -83,6 +83,11 @@ impl Places {
         }
     }
 
+    /// Whether there are more than there is room for, as somebody has come for who is lost.
+    pub(crate) fn are_overfull(&self) -> bool {
+        self.held.len() > self.max
+    }
+
     fn first_lost(&self, now: Instant, among: impl Fn(&Place) -> bool) -> Option<Account> {
         let lost = self.held.iter().filter(|(_, held)| among(&held.place));
         let (_, account) =

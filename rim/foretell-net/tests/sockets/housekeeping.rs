@@ -171,13 +171,23 @@ async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_cut_off_between_joining_and_their_first_input_comes_back_by_ticket() {
     let mut hall = ByHand::start();
-    hall.server.config_mut().timeout = Duration::from_secs(600);
+    hall.server.config_mut().timeout = Duration::from_secs(2);
     let mut guests = vec![join(&hall.url(), token("alice")).await.expect("admitted")];
     hall.run(&mut guests, NOW, |_, gateway| gateway.players().count() == 1).await;
     let ticket = guests[0].player.ticket().clone();
     lose_last(&mut hall, &mut guests).await;
     assert_eq!(hall.gateway.players().count(), 0, "there was nothing to keep a place for");
     let mut guests = vec![join(&hall.url(), ticket).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_stands_still_between_joining_and_their_first_input_comes_back_by_themselves() {
+    let mut hall = ByHand::start();
+    let mut guests = [join(&hall.url(), token("alice")).await.expect("admitted")];
+    hall.run(&mut guests, NOW, |_, gateway| gateway.players().count() == 1).await;
+    hall.tick(Duration::from_secs(11));
+    hall.run(&mut [], NOW, |_, gateway| gateway.connections() == (0, 0)).await;
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
 }
 

@@ -154,9 +154,9 @@ fn who_had_next_to_nothing_to_send_for_long_may_send_at_once_what_the_link_took_
         pipe.run(8, 64_000);
         pipe.wanted = 1_500.0;
         pipe.run(still_s, 64_000);
-        pipe.wanted = 30_000.0;
+        pipe.wanted = f64::INFINITY;
         let (come, waits) = pipe.run(1, 64_000);
-        assert!(come > 27_000 && waits < Duration::from_millis(10), "after {still_s} s: {come} {waits:?}");
+        assert!(come > 50_000 && waits < Duration::from_millis(80), "after {still_s} s: {come} {waits:?}");
     }
 }
 

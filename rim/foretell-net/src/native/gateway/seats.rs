@@ -158,15 +158,18 @@ impl Seats {
         released
     }
 
-    /// Who has had no connection for as long as a place is theirs alone: the session is not to wait for their silence to be long.
-    /// They keep the place there until somebody has joined in their stead.
+    /// Where somebody was admitted to a full server: who has had no connection for as long as a place is theirs alone. The session is
+    /// not to wait for their silence to be long; they keep the place there until somebody has joined in their stead.
     pub(super) fn disconnected(&mut self) -> Vec<PeerId> {
+        if !self.door.admission().is_overfull() {
+            return Vec::new();
+        }
         // By the clock by which who comes is admitted: to whoever was for their sake the session is not full.
         let now = self.door.clock.now();
         let all = self.players.values_mut();
         let for_long = all.filter(|seated| seated.over.is_some_and(|over| now.since(over) >= KEPT_FOR));
         let told = for_long.map(|seated| {
-            (seated.over, seated.is_lost) = (None, true);
+            seated.over = None;
             seated.peer
         });
         told.collect()
@@ -299,8 +302,13 @@ impl Seats {
         let Some(Seated { account, peer, connection, is_lost, .. }) = self.players.remove(&player) else { return };
         info!(?account, player = player.get(), is_lost, "left");
         self.changed.push(peer);
-        let is_lost = is_lost && !matches!(why, Departure::GoodBye(_) | Departure::Removed(_));
-        if is_lost {
+        let is_waited_for = match why {
+            Departure::GoodBye(_) | Departure::Removed(_) => false,
+            // Their program stood still, or the way was cut, before they had sent an input.
+            Departure::Refused(Refusal::TimedOut) => true,
+            _ => is_lost,
+        };
+        if is_waited_for {
             self.door.admission().free(&account, peer, connection);
         } else {
             self.door.admission().end(UnixTime::now(), &account, peer);
@@ -310,7 +318,7 @@ impl Seats {
             (link.player, link.asked) = (None, true);
         } else if let Some(mut link) = self.links.remove(&peer) {
             // The first reason stands: the session may have refused them.
-            link.transport.close(if is_lost { Closed::Lost } else { Closed::Removed });
+            link.transport.close(if is_waited_for { Closed::Lost } else { Closed::Removed });
         }
         self.departed.push((player, account));
     }

@@ -55,7 +55,7 @@ impl NearEntities {
             let is_near = self.own.iter().any(|own| squared_distance(*own, at) <= radius_m * radius_m);
             if is_near && (is_predicted || !self.left.iter().any(|(left, _)| *left == row.entity)) {
                 wanted.insert_single(row.owned(), true);
-            } else if predicted.is_some() && !is_near {
+            } else if predicted.is_some() && !is_near && !wanted.contains(row.owned()) {
                 self.left.push((row.entity, present));
             }
         }

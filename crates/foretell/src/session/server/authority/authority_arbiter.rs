@@ -27,7 +27,7 @@ pub(crate) struct Sender<'a> {
     pub next: Tick,
     /// How many entities one client may hold.
     pub held_max: usize,
-    /// Whether the client was sent anything of an entity. Of what it was not, it learns nothing by asking.
+    /// Whether an entity is in the client's view. Of what is not, it learns nothing by asking.
     pub knows: &'a dyn Fn(Entity) -> bool,
 }
 

@@ -274,7 +274,7 @@ impl Replica {
         self.is_crowded && !was_crowded
     }
 
-    /// Whether the client was sent anything of another's entity that is there.
+    /// Whether another's entity that is there is in the client's view, in the state that it was told last.
     pub(in crate::session::server) fn knows(&self, entity: Entity, state: &AuthoritativeState) -> bool {
         let is_in = |view: &InterestSet| {
             let mut rows = state.rows().of(entity).filter_map(|row| state.versions().get(row.key()));
