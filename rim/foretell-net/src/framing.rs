@@ -2,7 +2,8 @@
 //! its length.
 
 use crate::control::Control;
-use crate::transport::{Closed, Inbox};
+use crate::inbox::Inbox;
+use crate::transport::Closed;
 use foretell::Instant;
 
 const DATAGRAM: u8 = 0;
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_a_websocket_carries_is_told_by_its_first_byte() {
-        let inbox = Inbox::new(crate::transport::Quota::FROM_SERVER);
+        let inbox = Inbox::new(crate::inbox::Quota::FROM_SERVER);
         let at = Instant::ZERO;
         assert_eq!(take(&inbox, at, &datagram(b"d")), Ok(()));
         assert_eq!(take(&inbox, at, &control(&Control::Draining { seconds: 1 }.framed())), Ok(()));

@@ -55,6 +55,7 @@ mod credential;
 mod development;
 mod framing;
 mod impairment;
+mod inbox;
 mod join;
 mod join_url;
 #[cfg(any(target_arch = "wasm32", test))]

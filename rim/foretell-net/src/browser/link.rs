@@ -3,8 +3,9 @@
 
 use crate::browser::{Clock, sleep};
 use crate::control::Control;
+use crate::inbox::{Inbox, Quota};
 use crate::silence::Silence;
-use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
+use crate::transport::{Came, Closed, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_channel::mpsc;

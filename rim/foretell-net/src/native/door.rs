@@ -3,6 +3,7 @@
 
 use crate::account::{Account, UnixTime};
 use crate::control::{Control, Refused, VERSION};
+use crate::inbox::Quota;
 use crate::native::Clock;
 use crate::native::admission::{Admission, Pass};
 use crate::native::budget::Budgets;
@@ -12,7 +13,7 @@ use crate::native::network::network_of;
 use crate::native::quic::{Quic, read_message, refuse};
 use crate::native::random;
 use crate::native::socket::{self, Socket};
-use crate::transport::{Quota, Transport};
+use crate::transport::Transport;
 use foretell::PeerId;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,11 +1,12 @@
 //! The way to a server by wtransport and by tokio-tungstenite.
 
+use crate::inbox::Quota;
 use crate::join::{ConnectError, Joined, Target, read_answer, unreached};
 use crate::native::Clock;
 use crate::native::quic::{Quic, code, read_message};
 use crate::native::socket::{self, Socket};
 use crate::native::window::transport_config;
-use crate::transport::{Closed, Quota};
+use crate::transport::Closed;
 use futures_util::future::select_ok;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,8 +1,9 @@
 //! WebTransport over QUIC as a [`Transport`]: three tasks for each connection, for datagrams, messages in, messages out.
 
 use crate::control::{Control, MESSAGE_MAX};
+use crate::inbox::{Inbox, Quota};
 use crate::native::Clock;
-use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
+use crate::transport::{Came, Closed, PathFacts, Transport, Unsent};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};

@@ -5,8 +5,9 @@
 
 use crate::control::{Control, MESSAGE_MAX};
 use crate::framing;
+use crate::inbox::{Inbox, Quota};
 use crate::native::Clock;
-use crate::transport::{Came, Closed, Inbox, PathFacts, Quota, Transport, Unsent};
+use crate::transport::{Came, Closed, PathFacts, Transport, Unsent};
 use foretell::Instant;
 use foretell::session::DATAGRAM_MAX;
 use futures_util::stream::SplitStream;
