@@ -30,7 +30,7 @@ impl Quota {
 /// How many messages wait at most. A server says few: that it ends, a refusal, and each minute a ticket, of which one waits.
 const MESSAGES_MAX: usize = 16;
 
-/// What has come and was not taken yet. Shared by the task that reads and whoever drains.
+/// What has come and was not taken yet. Shared by the task that reads and the one that drains.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     quota: Quota,

@@ -54,8 +54,8 @@ const RECENT: Duration = Duration::from_secs(10);
 const ROUND_MIN: Duration = Duration::from_millis(100);
 /// and so much was heard of what was sent in it.
 const ROUND_OF_MIN: u32 = 4;
-/// What comes in a round trip was sent in the one before, and that may have begun while there was nothing to send. Only after so many in
-/// a row in which more would have been sent is it known that less comes through than before. Without this, who stood still for ten
+/// What comes in a round trip was sent in the one before, and that may have begun while there was nothing to send. Only after three
+/// in a row in which more would have been sent is it known that less comes through than before. Without this, who stood still for ten
 /// seconds and moves again is shown at a twentieth of the pace at first.
 const BOUND_FOR: u32 = 3;
 

@@ -1,4 +1,4 @@
-//! Who is put elsewhere by a step that says so is nowhere on the way, whoever looks, and by whichever curve: not in the past, not
+//! Who is put elsewhere by a step that says so is shown to nobody on the way, by any curve: not in the past, not
 //! where a prediction was wrong, and not where it goes over from predicted to told.
 
 use core::time::Duration;
@@ -157,7 +157,7 @@ impl Driver<Road> for Watch {
 }
 
 #[test]
-fn a_car_at_14_mps_that_is_put_8_m_aside_is_shown_on_the_way_in_no_frame_whoever_looks() {
+fn a_car_at_14_mps_that_is_put_8_m_aside_is_shown_on_the_way_to_nobody_in_no_frame() {
     let config = ServerConfig { snapshot_rate: SendRate::Hz(16), relay_inputs: true, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Road::schema()), config, Road::default(), 5);
     simulation.server.host = Host::new(HostOptions::at(144), Instant::ZERO);

@@ -29,6 +29,7 @@ impl Simulate for Field {
 /// A connection whose last message comes, and then its end, when it has just been drained for the first time.
 struct Ending {
     message: Vec<u8>,
+    why: Closed,
     drained: usize,
 }
 
@@ -53,16 +54,16 @@ impl Transport for Ending {
     }
 
     fn closed(&self) -> Option<Closed> {
-        (self.drained > 0).then_some(Closed::Removed)
+        (self.drained > 0).then_some(self.why)
     }
 
     fn close(&mut self, _: Closed) {}
 }
 
-#[tokio::test]
-async fn the_last_words_of_a_server_are_heard_that_come_right_before_the_end_of_the_connection() {
-    let message = Control::Draining { seconds: 7 }.framed()[2..].to_vec();
-    let transport = Box::new(Ending { message, drained: 0 });
+/// What a player has made of the end of a connection, over which it was told right before that the server ends within `seconds`.
+fn ended(why: Closed, seconds: u32) -> (Connected, Option<Duration>) {
+    let message = Control::Draining { seconds }.framed()[2..].to_vec();
+    let transport = Box::new(Ending { message, why, drained: 0 });
     let ticket = ResumeTicket::from_bytes(&[]).expect("short");
     let joined = Joined { session: 1, ticket, transport, farewell: Farewell(None) };
     let config = JoinConfig::new(Rules::new(Field::schema()));
@@ -72,6 +73,22 @@ async fn the_last_words_of_a_server_are_heard_that_come_right_before_the_end_of_
     for _ in 0..3 {
         player.update(&mut world, &mut |_| Nothing::default());
     }
-    assert_eq!(player.connected(), Connected::Closed(Closed::Removed));
-    assert_eq!(player.ends_within(), Some(Duration::from_secs(7)));
+    (player.connected(), player.ends_within())
+}
+
+#[tokio::test]
+async fn the_last_words_of_a_server_are_heard_that_come_right_before_the_end_of_the_connection() {
+    let heard = Some(Duration::from_secs(7));
+    assert_eq!(ended(Closed::Removed, 7), (Connected::Closed(Closed::Removed), heard));
+    // Until then it may still be there.
+    for why in [Closed::Lost, Closed::TimedOut] {
+        assert_eq!(ended(why, 7), (Connected::Rejoining, heard), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_has_ended_as_it_said_is_not_asked_again() {
+    for why in [Closed::Lost, Closed::TimedOut] {
+        assert_eq!(ended(why, 0).0, Connected::Closed(Closed::ServerEnded), "{why}");
+    }
 }

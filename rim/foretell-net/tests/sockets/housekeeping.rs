@@ -152,11 +152,14 @@ async fn who_is_lost_keeps_the_place_until_the_game_lets_somebody_in() {
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
     let (me, ticket) = (guests[0].player.client().player(), guests[0].player.ticket().clone());
     lose_last(&mut hall, &mut guests).await;
+    let is_lost = |hall: &ByHand| me.is_some_and(|me| hall.server.is_lost(me));
+    assert!(!is_lost(&hall), "nobody waits for the place: over another connection she would be heard at once");
     let config = JoinConfig { data: b"nobody".to_vec(), ..JoinConfig::new(rules()) };
     let mut refused = [join_with(&hall.url(), token("mallory"), config).await.expect("admitted")];
     let by_game = Connected::Closed(Closed::ByGame);
     hall.run(&mut refused, NOW, |guests, _| guests[0].player.connected() == by_game).await;
     assert_eq!(hall.gateway.player(&account("alice")), me, "the place is kept");
+    assert!(is_lost(&hall), "somebody has come for it");
     let mut guests = vec![join(&hall.url(), ticket).await.expect("admitted")];
     hall.run(&mut guests, NOW, |guests, _| all_agree(guests, 10)).await;
     assert_eq!(guests[0].player.client().player(), me, "she has not left");

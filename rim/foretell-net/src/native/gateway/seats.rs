@@ -164,7 +164,7 @@ impl Seats {
         if !self.door.admission().is_overfull() {
             return Vec::new();
         }
-        // By the clock by which who comes is admitted: to whoever was for their sake the session is not full.
+        // By the clock of admission, so that the session is not full to a newcomer who was admitted for their sake.
         let now = self.door.clock.now();
         let all = self.players.values_mut();
         let for_long = all.filter(|seated| seated.over.is_some_and(|over| now.since(over) >= KEPT_FOR));

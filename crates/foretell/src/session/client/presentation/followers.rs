@@ -30,14 +30,14 @@ pub(crate) struct Drawing {
     pub follower: Option<FollowerPlace>,
 }
 
-/// Where a follower is, by what it was told of an entity that had been put elsewhere so often.
+/// Where a follower is, and how often its entity had been put elsewhere in the state that it follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FollowerPlace {
     pub position: [f64; 3],
     pub teleports: Teleports,
 }
 
-/// A follower, and how often what it follows had been put elsewhere when it was told of it last.
+/// A follower, and how often its entity had been put elsewhere in the state that it follows.
 #[derive(Clone, Debug)]
 struct Told {
     follower: Follower<3>,
