@@ -126,13 +126,22 @@ impl<'a> RowInterpolator<'a> {
         between
     }
 
-    /// Whether no way from a state to the next is as far as a teleport, as nearly always. Without roots: each row that is drawn is asked.
+    /// Whether each way from a state to the next is one that anything may go, as nearly always. Without roots: each row that is drawn is
+    /// asked.
     #[inline]
     fn are_all_near(&self, position: Moving<'_>, teleport_m: f64) -> bool {
-        let places: [Option<[f64; 3]>; 4] = self.of.map(|of| of.map(|(_, words)| position.of.lanes(words)));
-        places.windows(2).all(|pair| {
-            pair[0].zip(pair[1]).is_none_or(|(from, to)| squared_distance(from, to) <= teleport_m * teleport_m)
-        })
+        let is_near = |from: usize| {
+            let (Some((_, words)), Some((_, next))) = (self.of[from], self.of[from + 1]) else { return true };
+            let way = squared_distance::<_, 3>(position.of.lanes(words), position.of.lanes(next));
+            let is_within = |metres: f64| way <= metres * metres;
+            is_within(teleport_m) || is_within(self.may_go(from, teleport_m))
+        };
+        is_near(0) && is_near(BEFORE) && is_near(AFTER)
+    }
+
+    /// How far anything may go from a state to the next, in metres, whatever it did before.
+    fn may_go(&self, from: usize, teleport_m: f64) -> f64 {
+        teleport_m * (STARTS * self.gap(from)).max(1.0)
     }
 
     /// Whether the way from a state to the next is none that it goes, but a jump: as far as a teleport at least, and farther than at
@@ -143,7 +152,7 @@ impl<'a> RowInterpolator<'a> {
             return false;
         }
         let way = length(self.way(position, from));
-        if way <= teleport_m {
+        if way <= self.may_go(from, teleport_m) {
             return false;
         }
         let told = |at: usize| self.told_velocity(position, at).map(length);
@@ -154,8 +163,7 @@ impl<'a> RowInterpolator<'a> {
         let speeds = [told(from), told(from + 1), from.checked_sub(1).and_then(beside), beside(from + 1)];
         let (known, gap) = (speeds.into_iter().flatten().reduce(f64::max), self.gap(from));
         let at_speed = |speed: f64| Correction::default().snaps_from(speed).max(1.5 * speed * gap);
-        let goes = known.map_or(FASTEST * teleport_m * gap, at_speed);
-        way > goes.max(STARTS * teleport_m * gap)
+        way > known.map_or(FASTEST * teleport_m * gap, at_speed)
     }
 
     /// How long after the second state the point is.
