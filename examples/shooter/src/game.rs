@@ -291,6 +291,7 @@ impl Game {
             soldier.health = soldier.health.saturating_sub(DAMAGE);
             if soldier.health == 0 {
                 (soldier.health, soldier.at, soldier.velocity) = (HEALTH, at, [0.0; 2]);
+                soldier.respawns = soldier.respawns.wrapping_add(1);
             }
         }
     }

@@ -33,6 +33,9 @@ pub struct Soldier {
     pub at: [f32; 2],
     #[state(velocity, precision = 0.1)]
     pub velocity: [f32; 2],
+    /// How often it came back to life elsewhere: nobody is shown on the way there.
+    #[state(teleports)]
+    pub respawns: u8,
     pub weapon: Weapon,
     /// 256 are a whole turn.
     #[state(audience = others)]

@@ -173,6 +173,50 @@ fn a_map_that_comes_while_all_are_in_play_disturbs_no_prediction() {
     assert_eq!((again.maps, again.unexplained), (18, 0));
 }
 
+/// A session in which it is looked at where soldiers come back to life.
+struct Respawns {
+    play: Play,
+    /// Where each is, and how often it has come back.
+    last: BTreeMap<Entity, ([f32; 2], u8)>,
+    /// How often any has.
+    count: u32,
+}
+
+impl Driver<Game> for Respawns {
+    fn input(&mut self, player: usize, tick: Tick) -> Keys {
+        self.play.input(player, tick)
+    }
+
+    fn before_server(&mut self, now: Instant, host: &mut ServerHost<Game>) {
+        self.play.before_server(now, host);
+    }
+
+    fn after_server(&mut self, _now: Instant, server: &Server<Game>, _frame: &ServerFrame<'_>) {
+        for (of, Soldier { at, respawns, .. }) in server.rows().states::<Soldier>() {
+            let (was, before) = self.last.insert(of.entity, (at, respawns)).unwrap_or((at, respawns));
+            let has_walked = distance(was, at) < 0.5;
+            assert!(has_walked || before != respawns, "from {was:?} to {at:?} without saying that it is elsewhere");
+            self.count += u32::from(before != respawns);
+        }
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Game>) {
+        self.play.before_client(player, at, client);
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Game>, frame: &Frame<'_>) {
+        self.play.after_client(player, at, client, frame);
+    }
+}
+
+#[test]
+fn a_soldier_who_comes_back_to_life_elsewhere_says_so() {
+    let (play, mut session) = Play::begin(16, &Conditions::default(), 4, Tick::new(9000));
+    let mut respawns = Respawns { play, last: BTreeMap::new(), count: 0 };
+    session.run_until(Instant::from_micros(60_000_000), &mut respawns);
+    assert!(respawns.count > 0, "{} came back to life", respawns.count);
+}
+
 #[test]
 fn who_looks_on_sees_all_and_a_team_hears_what_is_for_it() {
     let conditions =
