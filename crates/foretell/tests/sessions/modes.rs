@@ -65,7 +65,8 @@ fn each_of_the_six_changes_of_mode_ends_where_it_was_asked_to_and_shows_no_jump(
     for (from, to) in MODES.iter().flat_map(|from| MODES.map(|to| (*from, to))).filter(|(from, to)| from != to) {
         for seed in 0..3 {
             let (mut simulation, own) = walking(seed);
-            let mut script = vec![(2500, 0, Act::Walk(Walk { x: 1, z: 0 })), (2500, 0, Act::Move([5.0, 0.0, 0.0]))];
+            let mut script =
+                vec![(2500, 0, Act::Walk(Walk { x: 1, ..Walk::default() })), (2500, 0, Act::Move([5.0, 0.0, 0.0]))];
             script.extend(want(own, from, 2600));
             script.extend(want(own, to, 5000));
             let mut play = Play::of(&script);
@@ -124,7 +125,7 @@ fn a_single_entity_of_another_player_is_predicted_from_relayed_inputs_and_interp
     let mut simulation = session((bounded(), config), 3, rough(), ClientConfig::default(), 11);
     simulation.run_until(ms(2500), &mut Play::default());
     let [other, third] = [1, 2].map(|player| walker(&simulation, player));
-    let walk = |at, who, x| (at, who, Act::Walk(Walk { x, z: 0 }));
+    let walk = |at, who, x| (at, who, Act::Walk(Walk { x, ..Walk::default() }));
     let mut play = Play::of(&[
         walk(2500, 1, 1),
         walk(2500, 2, 1),

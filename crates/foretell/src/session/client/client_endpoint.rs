@@ -180,9 +180,9 @@ impl<W: World> Client<W> {
 
     /// Asks for authority over an entity of this player or of the server's own: from the next update on in which it is no longer
     /// predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then [`capture`](Client::capture)),
-    /// without waiting for the answer. One that another player owns is not given away; nor more than the server allows. Asked again
-    /// with another claim, the right changes: [`Claim::Authority`] lets go of what was owned, and it goes back to the server when it
-    /// has come to rest. Nothing happens before the session begins, nor where a spectator asks.
+    /// without waiting for the answer. What was just spawned here is asked for when it is shown as the server has it. What another
+    /// player owns is not given away; nor more than the server allows. Asked again with another claim, the right changes:
+    /// [`Claim::Authority`] lets go of what was owned, and at rest it is the server's. Without a session nothing happens.
     pub fn request(&mut self, entity: Entity, claim: Claim) {
         self.call(&ClientCall::Request(entity, claim));
     }
@@ -271,7 +271,7 @@ impl<W: World> Client<W> {
             ClientCall::Predict(player, yes) => settings.predict(player, yes),
             ClientCall::SetMode(entity, mode) => settings.set_mode(entity, mode),
             ClientCall::ShowWith(entity, curve) => settings.curves.set(entity, curve),
-            ClientCall::Request(entity, claim) => tell(&|authority| authority.request(entity, claim)),
+            ClientCall::Request(entity, claim) => tell(&|authority| authority.want(entity, claim)),
             ClientCall::Release(entity) => tell(&|authority| authority.release(entity)),
             ClientCall::Capture(key, tick, row) => tell(&|authority| authority.capture(key, tick, &row)),
             ClientCall::Show(key, row) => tell(&|authority| authority.show(key, &row)),

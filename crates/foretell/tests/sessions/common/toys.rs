@@ -71,6 +71,8 @@ pub fn bounded() -> Schema {
 pub struct Walk {
     pub x: i8,
     pub z: i8,
+    /// Puts a cube of the player's own where they stand.
+    pub drops: bool,
 }
 
 #[derive(World, Clone, Default, Debug)]
@@ -116,6 +118,7 @@ impl Simulate for Toys {
         for joined in step.joined() {
             self.all.spawn(step, joined.player, Toy::Walker { place: [0.0; 3], velocity: [0.0; 3], health: 1 });
         }
+        let mut dropped = Vec::new();
         for mut toy in self.all.iter_mut() {
             let heals = step.is_authority() && step.tick().get().is_multiple_of(64);
             if let (true, Toy::Walker { health, .. } | Toy::Cube { health, .. }) = (heals, &mut *toy) {
@@ -131,6 +134,7 @@ impl Simulate for Toys {
                     let Some(input) = step.input(owner) else { continue };
                     *velocity = [f64::from(input.input.x) * WALKS_MPS, 0.0, f64::from(input.input.z) * WALKS_MPS];
                     (0..3).for_each(|axis| place[axis] += velocity[axis] * step.seconds());
+                    dropped.extend(input.input.drops.then_some((owner, *place)));
                 }
                 Toy::Cube { place, velocity, .. } => {
                     *velocity = velocity.map(|speed| if speed.abs() < 0.01 { 0.0 } else { speed * 0.97 });
@@ -138,6 +142,9 @@ impl Simulate for Toys {
                 }
                 Toy::Gold(_) => {}
             }
+        }
+        for (owner, place) in dropped {
+            self.all.spawn(step, owner, Toy::Cube { place, velocity: [0.0; 3], health: 1 });
         }
     }
 

@@ -24,6 +24,8 @@ const OPEN_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorityGrants {
     grants: EntityMap<AuthorityGrant>,
+    /// What the game wants and was not asked for yet, oldest first.
+    wanted: Vec<(Entity, Claim)>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
     /// The number of the next request.
@@ -40,7 +42,14 @@ pub(crate) struct Carried(usize);
 
 impl AuthorityGrants {
     pub(crate) fn new() -> AuthorityGrants {
-        AuthorityGrants { grants: EntityMap::new(), open: VecDeque::new(), next: 0, read: None, turn: 0 }
+        AuthorityGrants {
+            grants: EntityMap::new(),
+            wanted: Vec::new(),
+            open: VecDeque::new(),
+            next: 0,
+            read: None,
+            turn: 0,
+        }
     }
 
     /// One that the game moves by this row.
@@ -59,7 +68,26 @@ impl AuthorityGrants {
         number
     }
 
-    pub(crate) fn request(&mut self, entity: Entity, claim: Claim) {
+    /// The game wants an entity: it is [asked for](Self::ask_for) as soon as that may be.
+    pub(crate) fn want(&mut self, entity: Entity, claim: Claim) {
+        let last = self.wanted.iter().rev().find(|(other, _)| *other == entity);
+        if last.is_none_or(|(_, last)| *last != claim) && self.wanted.len() < OPEN_MAX {
+            self.wanted.push((entity, claim));
+        }
+    }
+
+    /// What the game wants and was not asked for yet, oldest first.
+    pub(crate) fn wanted(&self) -> &[(Entity, Claim)] {
+        &self.wanted
+    }
+
+    /// Asks for one of those that the game wants, by its index.
+    pub(crate) fn ask_for(&mut self, wanted: usize) {
+        let (entity, claim) = self.wanted.remove(wanted);
+        self.request(entity, claim);
+    }
+
+    fn request(&mut self, entity: Entity, claim: Claim) {
         // A game that asks in every frame until it is answered has asked once.
         let last = self.open.iter().rev().find(|request| request.entity == entity);
         if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
@@ -73,6 +101,7 @@ impl AuthorityGrants {
     }
 
     pub(crate) fn release(&mut self, entity: Entity) {
+        self.wanted.retain(|(other, _)| *other != entity);
         if let Some(grant) = self.grants.get_mut(entity).filter(|grant| grant.wants()) {
             grant.leave();
             self.ask(entity, None);
