@@ -46,6 +46,7 @@ pub use component_schema::{ComponentSchema, ROW_WORDS_MAX, word_bits};
 pub use entity_id::{ComponentId, Entity, Owned, PlayerId, RowKey};
 pub(crate) use entity_map::EntityMap;
 pub use entity_mut::{Mut, Ref};
+pub(crate) use field::read_state;
 pub use field::{Field, Input, Scalar, State, Text};
 pub use flatten::Flatten;
 pub use game_traits::{Simulate, World};

@@ -2,7 +2,7 @@
 
 use super::component_rows::ComponentRows;
 use super::row_iter::RowIter;
-use super::{ComponentId, Entity, Owned, PlayerId, PredictionSet, RemovedRow, Row, RowKey, Schema, State};
+use super::{ComponentId, Entity, Owned, PlayerId, PredictionSet, RemovedRow, Row, RowKey, Schema, State, read_state};
 use alloc::vec::Vec;
 use core::any::TypeId;
 
@@ -190,14 +190,10 @@ impl Rows {
     pub fn state<S: State>(&self, entity: Entity) -> Option<S> {
         let first = self.first_of::<S>();
         let components = (first..first + S::COMPONENTS).map(ComponentId::nth);
-        let mut rows = components.enumerate().filter_map(|(nth, component)| {
+        read_state(components.enumerate().filter_map(|(nth, component)| {
             let words = self.words(RowKey { component, entity })?;
             Some((nth, words))
-        });
-        let (nth, words) = rows.next()?;
-        let mut state = S::read(nth, words)?;
-        rows.for_each(|(nth, words)| state.adopt(nth, words));
-        Some(state)
+        }))
     }
 
     /// Every entity that has a state of this type, with whose it is and its state. Ascending by entity, but those of an enum by

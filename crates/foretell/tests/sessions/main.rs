@@ -49,6 +49,7 @@ mod session;
 mod shared;
 mod shared_bounds;
 mod shared_limits;
+mod shared_parts;
 mod shared_spawns;
 mod shots;
 mod show_with;

@@ -3,11 +3,12 @@
 use super::authority::AuthorityGrants;
 use super::client_settings::Moment;
 use super::presentation::Presentation;
-use super::presentation::{HeldShown, Sources};
+use super::presentation::Sources;
 use super::snapshots::Snapshots;
 use super::update_report::{AuthorityChange, ClientEvent};
 use crate::rollback::Timeline;
 use crate::session::Rules;
+use crate::session::curves::RowBuffer;
 use crate::time::{Tick, TickTime};
 use crate::world::{ComponentId, Entity, PlayerId, RowKey, World};
 use alloc::vec::Vec;
@@ -39,8 +40,8 @@ impl<W: World> AuthorityHandoff<'_, W> {
         while let Some(entity) = self.next_changed() {
             self.authority.release(entity);
         }
-        while let Some((entity, held)) = self.next_beginning() {
-            self.authority.begin(entity, held.component, &held.words);
+        while let Some((RowKey { component, entity }, row)) = self.next_beginning() {
+            self.authority.begin(entity, component, &row);
             // It stands where it was shown: what hid a correction is in it now.
             self.presentation.drop_offset(entity);
             events.push(ClientEvent::Authority { entity, what: AuthorityChange::Began });
@@ -95,9 +96,9 @@ impl<W: World> AuthorityHandoff<'_, W> {
     }
 
     /// An entity that was asked for and is not predicted any more, and its row as it is shown.
-    fn next_beginning(&self) -> Option<(Entity, HeldShown)> {
+    fn next_beginning(&self) -> Option<(RowKey, RowBuffer)> {
         let mut beginning = self.authority.beginning().filter(|entity| !self.predicts(*entity));
-        beginning.find_map(|entity| Some((entity, self.presentation.held(&self.sources(), entity)?)))
+        beginning.find_map(|entity| self.presentation.held(&self.sources(), entity))
     }
 
     /// Whether an entity is predicted, as far as it is known.

@@ -223,9 +223,7 @@ impl<W: World> Client<W> {
     /// does not move it, while it is hidden, and where its state is of another type.
     pub fn held<S: State>(&self, now: Instant, entity: Entity) -> Option<S> {
         let session = self.session()?;
-        let held = session.local.held(self.moment(session, now), entity)?;
-        let nth = self.rules().schema.components_of::<S>().position(|component| component == held.component)?;
-        S::read(nth, &held.words)
+        session.local.held(self.moment(session, now), entity)
     }
 
     /// Sends a message to the server, in the next update or as soon as [`ClientConfig::message_rate`] allows. Messages end with the

@@ -6,13 +6,13 @@ use super::client_settings::{ClientSettings, Moment};
 use super::prediction::Known;
 use super::prediction::{Prediction, Restart};
 use super::presentation::Presentation;
+use super::presentation::Sources;
 use super::presentation::Views;
-use super::presentation::{HeldShown, Sources};
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, Rows, World};
+use crate::world::{Entity, PlayerId, Rows, State, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -237,8 +237,8 @@ impl<W: World> LocalWorld<W> {
     }
 
     /// The row of an entity that the game moves, as it is shown; `None` where it does not move it.
-    pub(super) fn held(&self, moment: Moment<'_>, entity: Entity) -> Option<HeldShown> {
+    pub(super) fn held<S: State>(&self, moment: Moment<'_>, entity: Entity) -> Option<S> {
         self.authority.is_moved(entity).then_some(())?;
-        self.presentation.held(&self.sources(moment), entity)
+        self.presentation.held_state(&self.sources(moment), entity)
     }
 }

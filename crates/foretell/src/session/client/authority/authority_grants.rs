@@ -258,9 +258,15 @@ impl AuthorityGrants {
         let count = self.grants.len();
         let first = self.turn % count.max(1);
         let is_due = |grant: &AuthorityGrant| {
-            grant.begun && !matches!(grant.phase, Phase::Ended(_)) && grant.progress != RowProgress::Arrived
+            let waits = matches!(grant.phase, Phase::Ended(_)) || self.has_to_wait(grant);
+            grant.begun && !waits && grant.progress != RowProgress::Arrived
         };
         (first..count).chain(0..first).map(|at| (at, &self.grants.values()[at])).filter(move |(_, grant)| is_due(grant))
+    }
+
+    /// Whether the request under which its rows go up does not go up yet: others go first.
+    fn has_to_wait(&self, grant: &AuthorityGrant) -> bool {
+        self.open.iter().skip(REQUESTS_MAX).any(|request| request.number == grant.request)
     }
 
     /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.
@@ -361,6 +367,20 @@ mod tests {
         held.capture(RowKey { component: ComponentId::default(), entity: CUBE }, Tick::new(1), &[1]);
         held.run(Tick::new(1));
         assert_eq!(held.to_send().count(), 1);
+    }
+
+    #[test]
+    fn of_more_than_can_be_asked_for_at_once_no_row_goes_up_before_its_request() {
+        let cube = |nth: usize| Entity::new(PlayerId::SERVER, Tick::ZERO, u16::try_from(nth).expect("few"));
+        let mut held = AuthorityGrants::new();
+        for nth in 0..REQUESTS_MAX + 2 {
+            held.request(cube(nth), Claim::Ownership);
+            held.begin(cube(nth), ComponentId::default(), &[0; ROW_WORDS_MAX]);
+        }
+        assert_eq!(held.to_send().count(), REQUESTS_MAX);
+        let answered = held.open.pop_front().expect("it is open");
+        held.take_answer(Tick::new(1), &answered, None);
+        assert!(held.to_send().map(|(nth, _)| nth).eq(0..=REQUESTS_MAX), "the next one goes up in its place");
     }
 
     #[test]

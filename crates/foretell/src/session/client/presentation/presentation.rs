@@ -5,7 +5,7 @@ use super::lifecycles::Lifecycles;
 use super::playout_clock::Points;
 use super::playout_reader::{RemoteRow, Seen};
 use super::remote_playback::RemotePlayback;
-use super::unsmoothed_state::{HeldShown, Motion, Sources, UnsmoothedState};
+use super::unsmoothed_state::{Motion, Sources, UnsmoothedState};
 use super::views::{RestOfStates, Views};
 use crate::motion::{Pose, VisualOffset, vector};
 use crate::session::client::client_settings::{ClientSettings, Moment};
@@ -15,7 +15,9 @@ use crate::session::client::update_report::{ClientEvent, Landed};
 use crate::session::curves::PoseSource;
 use crate::session::curves::{RowBuffer, apply, placed_row, velocity_of};
 use crate::time::Tick;
-use crate::world::{ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, copy};
+use crate::world::{
+    ComponentId, Entity, PlayerId, PredictionSet, ROW_WORDS_MAX, Row, RowKey, Schema, State, copy, read_state,
+};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -105,12 +107,26 @@ impl Presentation {
     }
 
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
-    pub(crate) fn held(&self, sources: &Sources<'_>, entity: Entity) -> Option<HeldShown> {
-        let mut held = self.remote.visual(sources).held(entity)?;
-        let component = sources.schema.component(held.component);
-        let offset = self.offsets.at(entity, sources.now, STANDING, component.teleports(&held.words));
-        apply(offset, component, &mut held.words);
-        Some(held)
+    pub(crate) fn held(&self, sources: &Sources<'_>, entity: Entity) -> Option<(RowKey, RowBuffer)> {
+        let key = self.remote.visual(sources).held(entity)?;
+        Some((key, self.draw_held(sources, key)?))
+    }
+
+    /// All of its state as it is shown; `None` where that is of another type.
+    pub(crate) fn held_state<S: State>(&self, sources: &Sources<'_>, entity: Entity) -> Option<S> {
+        let (components, held) = (|| sources.schema.components_of::<S>(), self.remote.visual(sources).held(entity)?);
+        components().find(|component| *component == held.component)?;
+        let row = |(nth, component)| Some((nth, self.draw_held(sources, RowKey { component, entity })?));
+        read_state(components().enumerate().filter_map(row))
+    }
+
+    fn draw_held(&self, sources: &Sources<'_>, key: RowKey) -> Option<RowBuffer> {
+        let mut words: RowBuffer = [0; ROW_WORDS_MAX];
+        self.remote.visual(sources).draw_held(key, &mut words)?;
+        let component = sources.schema.component(key.component);
+        let offset = self.offsets.at(key.entity, sources.now, STANDING, component.teleports(&words));
+        apply(offset, component, &mut words);
+        Some(words)
     }
 
     /// Which entities the authority has had, by what has come since the last update.

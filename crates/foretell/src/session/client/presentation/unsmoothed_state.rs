@@ -49,12 +49,6 @@ pub(crate) struct Motion {
     pub is_predicted: bool,
 }
 
-/// A row that its holder writes, as it is shown.
-pub(crate) struct HeldShown {
-    pub component: ComponentId,
-    pub words: RowBuffer,
-}
-
 /// Everything that is shown at one instant.
 pub(crate) struct UnsmoothedState<'a> {
     pub sources: &'a Sources<'a>,
@@ -118,14 +112,18 @@ impl<'a> UnsmoothedState<'a> {
     }
 
     /// The row of an entity that is not predicted which its holder writes; `None` where there is none.
-    pub(crate) fn held(&self, entity: Entity) -> Option<HeldShown> {
+    pub(crate) fn held(&self, entity: Entity) -> Option<RowKey> {
+        let schema = self.sources.schema;
+        let mut keys = self.remote.as_ref()?.of(entity).map(|row| row.key());
+        keys.find(|key| schema.component(key.component).is_shared())
+    }
+
+    /// A row that is not predicted as it is shown, with what its holder writes of it; `None` where there is none.
+    pub(crate) fn draw_held(&self, key: RowKey, into: &mut RowBuffer) -> Option<()> {
         let (remote, Sources { schema, authority, .. }) = (self.remote.as_ref()?, self.sources);
-        let key = remote.of(entity).map(|row| row.key()).find(|key| schema.component(key.component).is_shared())?;
-        let component = schema.component(key.component);
-        let mut words: RowBuffer = [0; ROW_WORDS_MAX];
-        remote.draw(key, self.drawing(entity), &mut words)?;
-        authority.put_shown(component, key, &mut words);
-        Some(HeldShown { component: key.component, words })
+        remote.draw(key, self.drawing(key.entity), into)?;
+        authority.put_shown(schema.component(key.component), key, into);
+        Some(())
     }
 
     /// The predicted row by which an entity is placed; `None` where it is not predicted, or gone.
