@@ -102,14 +102,17 @@ impl<'a> RowInterpolator<'a> {
 
     /// Leaves out what is beyond a jump: nobody is on the way of a teleport, nor goes by what was before or comes after one. Whether
     /// there is one between the middle states; it is as in the first until it is there. Where the states don't say it, it is a jump by how
-    /// far it is.
-    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, teleport_m: f64) -> bool {
+    /// far it is. By which curve it is drawn says what counts.
+    pub(crate) fn cut_at_jumps(&mut self, kind: &ComponentSchema, curve: Curve, teleport_m: f64) -> bool {
         if kind.says_teleports() {
             let in_each = self.of.map(|of| of.map_or(Teleports::default(), |(_, words)| kind.teleports(words)));
             return self.cut([0, BEFORE, AFTER].map(|from| in_each[from].differ(in_each[from + 1])));
         }
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
-        if self.are_all_near(position, teleport_m) {
+        let is_near = |from: usize| self.is_near(position, from, teleport_m);
+        // Where all velocities are told nothing hangs on the states beside.
+        let goes_by_told = curve != Curve::CatmullRom && kind.moving().iter().all(|moving| moving.velocity.is_some());
+        if is_near(BEFORE) && (goes_by_told || is_near(0) && is_near(AFTER)) {
             return false;
         }
         self.cut([0, BEFORE, AFTER].map(|from| self.jumps(position, from, teleport_m)))
@@ -126,17 +129,14 @@ impl<'a> RowInterpolator<'a> {
         between
     }
 
-    /// Whether each way from a state to the next is one that anything may go, as nearly always. Without roots: each row that is drawn is
+    /// Whether the way from a state to the next is one that anything may go, as nearly always. Without roots: each row that is drawn is
     /// asked.
     #[inline]
-    fn are_all_near(&self, position: Moving<'_>, teleport_m: f64) -> bool {
-        let is_near = |from: usize| {
-            let (Some((_, words)), Some((_, next))) = (self.of[from], self.of[from + 1]) else { return true };
-            let way = squared_distance::<_, 3>(position.of.lanes(words), position.of.lanes(next));
-            let is_within = |metres: f64| way <= metres * metres;
-            is_within(teleport_m) || is_within(self.may_go(from, teleport_m))
-        };
-        is_near(0) && is_near(BEFORE) && is_near(AFTER)
+    fn is_near(&self, position: Moving<'_>, from: usize, teleport_m: f64) -> bool {
+        let (Some((_, words)), Some((_, next))) = (self.of[from], self.of[from + 1]) else { return true };
+        let way = squared_distance::<_, 3>(position.of.lanes(words), position.of.lanes(next));
+        let is_within = |metres: f64| way <= metres * metres;
+        is_within(teleport_m) || is_within(self.may_go(from, teleport_m))
     }
 
     /// How far anything may go from a state to the next, in metres, whatever it did before.

@@ -218,7 +218,7 @@ impl RewindHistory {
         of[3] = of[3].filter(|_| of[2].is_some());
         let mut samples = RowInterpolator { of, rests: false, at, rate: self.terms.rate };
         let ((_, words), schema) = (of[1]?, self.schema.component(component));
-        if samples.rests(schema) || samples.cut_at_jumps(schema, Correction::default().teleport_m()) {
+        if samples.rests(schema) || samples.cut_at_jumps(schema, curve, Correction::default().teleport_m()) {
             into[..words.len()].copy_from_slice(words);
         } else {
             let span = Span::new(samples.ticks(), at, self.terms.rate, curve);

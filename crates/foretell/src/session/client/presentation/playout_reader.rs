@@ -245,7 +245,7 @@ impl<'a> ComponentSamples<'a> {
             return self.draw_ahead(drawing, into);
         }
         let samples = &mut self.samples;
-        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema, self.teleport_m) {
+        if samples.rests(self.schema) || samples.cut_at_jumps(self.schema, drawing.curve, self.teleport_m) {
             let (_, words) = samples.before();
             into[..words.len()].copy_from_slice(words);
             return Some(samples.source());
@@ -296,7 +296,7 @@ impl<'a> ComponentSamples<'a> {
         let [earlier, newest] = self.tracks.newest(self.component, self.nth, &self.look)?;
         let mut told =
             RowInterpolator { of: [earlier, newest, None, None], rests: false, at: self.front, ..self.samples };
-        told.cut_at_jumps(self.schema, self.teleport_m);
+        told.cut_at_jumps(self.schema, Curve::DeadReckoning, self.teleport_m);
         Some(told)
     }
 

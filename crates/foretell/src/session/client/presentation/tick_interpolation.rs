@@ -3,7 +3,7 @@
 use super::views::{RestOfStates, Views};
 use crate::motion::{Correction, Pose, VisualOffset};
 use crate::session::client::config::Show;
-use crate::session::curves::PoseSource;
+use crate::session::curves::{Curve, PoseSource};
 use crate::session::curves::{RowBuffer, RowInterpolator, ahead, blend, placed_row};
 use crate::time::{Tick, TickRate, TickTime};
 use crate::world::{ComponentSchema, Entity, Meaning, ROW_WORDS_MAX, Row, Rows, Schema};
@@ -46,7 +46,11 @@ impl TickInterpolation<'_> {
             return false;
         }
         let of = [None, Some((self.present.back(1).unwrap_or_default(), before)), Some((self.present, words)), None];
-        RowInterpolator { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(component, self.teleport_m)
+        RowInterpolator { of, rests: false, at: self.at, rate: self.rate }.cut_at_jumps(
+            component,
+            Curve::Linear,
+            self.teleport_m,
+        )
     }
 }
 

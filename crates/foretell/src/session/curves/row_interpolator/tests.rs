@@ -116,7 +116,7 @@ fn a_second_position_goes_by_the_second_velocity_and_a_rotation_by_its_own() {
 /// Which of these states, and whether the point is on no way, where there are jumps.
 fn cut(kind: &ComponentSchema, rows: &[Option<Vec<u32>>; 4]) -> ([bool; 4], bool) {
     let mut samples = samples(rows, 14.0);
-    let is_jump = samples.cut_at_jumps(kind, Correction::default().teleport_m());
+    let is_jump = samples.cut_at_jumps(kind, Curve::CatmullRom, Correction::default().teleport_m());
     (samples.of.map(|of| of.is_some()), is_jump)
 }
 
@@ -139,6 +139,29 @@ fn nobody_is_on_the_way_of_a_teleport_nor_goes_by_what_is_beyond_it() {
 }
 
 #[test]
+fn what_is_drawn_is_the_same_whether_or_not_it_is_looked_at_what_nothing_hangs_on() {
+    let told = [(column::<f32>(), Meaning::Position), (column::<f32>(), Meaning::Velocity)];
+    let places = [[0.0, 0.25, 0.5, 0.75], [50.0, 0.25, 0.5, 0.75], [0.0, 0.25, 0.5, 50.0], [0.0, 0.25, 50.0, 50.25]];
+    for (kind, places) in [kind(&told), kind(&told[..1])].iter().flat_map(|kind| places.map(|places| (kind, places))) {
+        let all = places.map(|place| Some(row(&[place, 4.0][..kind.words()])));
+        for rows in [all.clone(), [all[0].clone(), all[1].clone(), None, None]] {
+            let drawn = |curve, looked_at_by| {
+                let (mut samples, mut into) = (samples(&rows, 14.0), ROW);
+                if samples.cut_at_jumps(kind, looked_at_by, Correction::default().teleport_m()) {
+                    return None;
+                }
+                let span = Span::new(samples.ticks(), samples.at, samples.rate, curve);
+                samples.draw(kind, curve, span.as_ref(), &mut into);
+                Some(into)
+            };
+            for curve in Curve::ALL {
+                assert_eq!(drawn(curve, curve), drawn(curve, Curve::CatmullRom), "{curve:?}: {places:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_teleport_of_what_has_no_velocity_is_known_by_the_ways_beside_it_or_as_nothing_is_so_fast() {
     let kind = kind(&[(column::<f32>(), Meaning::Position)]);
     let of = |rows: [Option<f32>; 4]| cut(&kind, &rows.map(|place| place.map(|place| row(&[place]))));
@@ -155,7 +178,11 @@ fn where_lengths_are_pixels_what_is_far_is_what_the_game_says() {
     let kind = kind(&[(column::<f32>(), Meaning::Position)]);
     let is_jump = |to: f32, snap_m: f64| {
         let rows = [0.0, 0.0, to, to].map(|place| Some(row(&[place])));
-        samples(&rows, 14.0).cut_at_jumps(&kind, Correction { snap_m, ..Correction::default() }.teleport_m())
+        samples(&rows, 14.0).cut_at_jumps(
+            &kind,
+            Curve::CatmullRom,
+            Correction { snap_m, ..Correction::default() }.teleport_m(),
+        )
     };
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 2.0)), [true; 3]);
     assert_eq!([5.0, 30.0, 500.0].map(|to| is_jump(to, 60.0)), [false, false, true]);
@@ -198,7 +225,7 @@ fn by_no_curve_is_anything_of_it_between_two_counts_nor_bent_by_what_is_beyond_o
     let drawn_cut = |curve, values, at| {
         let (kind, rows) = counted(values);
         let (mut samples, mut into) = (samples(&rows, at), ROW);
-        let jumps = samples.cut_at_jumps(&kind, Correction::default().teleport_m());
+        let jumps = samples.cut_at_jumps(&kind, curve, Correction::default().teleport_m());
         let span = Span::new(samples.ticks(), samples.at, samples.rate, curve);
         samples.draw(&kind, curve, span.as_ref(), &mut into);
         (jumps, f32::from_bits(into[0]))
