@@ -18,8 +18,9 @@ use foretell::session::client::{AuthorityChange, ClientEvent, FrameSampler};
 use foretell::{Client, Input, Instant, State};
 
 /// Asks for authority over an entity of the own player or the server's: `commands.trigger(RequestAuthority { entity, claim })`, outside of
-/// steps. Mostly at once it has [`Held`]. Nothing happens without a session, in the app of a server or a host, and to an entity that is
-/// [`Gone`] or has no component that is [registered](crate::ForetellPlugin::held) for it.
+/// steps. Mostly at once it has [`Held`]; what was just spawned here, when it is shown as the server has it. Nothing happens without a
+/// session, in the app of a server or a host, and to an entity that is [`Gone`] or has no component that is
+/// [registered](crate::ForetellPlugin::held) for it.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct RequestAuthority {
     /// Over which entity.

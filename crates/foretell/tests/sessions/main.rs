@@ -50,7 +50,8 @@ mod shared;
 mod shared_bounds;
 mod shared_limits;
 mod shared_parts;
-mod shared_spawns;
+mod shared_requests;
+
 mod shots;
 mod show_with;
 mod shown_others;

@@ -16,7 +16,7 @@ const DRONE: Entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
 #[derive(Input, Clone, Copy, PartialEq, Default)]
 struct Nothing;
 
-/// All know what it is called and what is left in it; where it is they know who don't own it.
+/// Everybody is told its name and its charge; its place, everybody but its owner.
 #[derive(State, Clone, Copy, PartialEq, Debug, Default)]
 struct Drone {
     name: u32,

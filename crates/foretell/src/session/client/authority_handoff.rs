@@ -2,8 +2,7 @@
 
 use super::authority::AuthorityGrants;
 use super::client_settings::Moment;
-use super::presentation::Presentation;
-use super::presentation::Sources;
+use super::presentation::{Presentation, Sources};
 use super::snapshots::Snapshots;
 use super::update_report::{AuthorityChange, ClientEvent};
 use crate::rollback::Timeline;
@@ -28,9 +27,6 @@ impl<W: World> AuthorityHandoff<'_, W> {
         if let Some(newest) = self.snapshots.newest() {
             self.authority.take_in(newest, own, events);
         }
-        while let Some(wanted) = self.next_wanted() {
-            self.authority.ask_for(wanted);
-        }
         if self.authority.is_empty() {
             return;
         }
@@ -50,17 +46,6 @@ impl<W: World> AuthorityHandoff<'_, W> {
 
     fn sources(&self) -> Sources<'_> {
         Sources::new(self.moment, self.timeline, self.snapshots, self.authority)
-    }
-
-    /// The index of one that the game wants. What was spawned here stays predicted until it is shown as the server has it.
-    fn next_wanted(&self) -> Option<usize> {
-        let rows = self.timeline.rows(self.timeline.present());
-        let is_predicted = |entity: Entity| rows.is_some_and(|rows| rows.has(entity));
-        let is_told = |entity| {
-            let remote = self.presentation.remote.samples(&self.sources());
-            remote.is_some_and(|remote| remote.has(entity))
-        };
-        self.authority.wanted().iter().position(|(entity, _)| !is_predicted(*entity) || is_told(*entity))
     }
 
     /// One that is over, and of which the cursor shows what came after it; or that is predicted again, or gone.

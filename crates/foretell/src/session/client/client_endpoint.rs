@@ -182,12 +182,12 @@ impl<W: World> Client<W> {
     /// predicted the game moves it ([`AuthorityChange::Began`](super::AuthorityChange::Began), then [`capture`](Client::capture)),
     /// without waiting for the answer. What was just spawned here is asked for when it is shown as the server has it. What another
     /// player owns is not given away; nor more than the server allows. Asked again with another claim, the right changes:
-    /// [`Claim::Authority`] lets go of what was owned, and at rest it is the server's. Without a session nothing happens.
+    /// [`Claim::Authority`] lets go of what was owned, and at rest it is the server's. Not for spectators, nor without a session.
     pub fn request(&mut self, entity: Entity, claim: Claim) {
         self.call(&ClientCall::Request(entity, claim));
     }
 
-    /// Gives an entity back at once, as it was captured last.
+    /// Gives an entity back at once, as it was captured last; what waits to be asked for is not asked for.
     pub fn release(&mut self, entity: Entity) {
         self.call(&ClientCall::Release(entity));
     }

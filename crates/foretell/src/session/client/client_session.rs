@@ -7,8 +7,7 @@ use super::link::DatagramTiming;
 use super::link::{CATCH_UP, Link, ReceivedHeader};
 use super::local_world::LocalWorld;
 use super::prediction::Restart;
-use super::snapshots::InputRelayReader;
-use super::snapshots::{SnapshotPart, Snapshots, Stored};
+use super::snapshots::{InputRelayReader, SnapshotPart, Snapshots, Stored};
 use super::stats::{ClientStats, PlayoutStats};
 use super::update_log::UpdateLog;
 use super::update_report::{ClientEvent, ClientState};
@@ -186,6 +185,7 @@ impl<W: World> ClientSession<W> {
         let compared = self.local.prediction.reconciler.compared();
         let catches_up = self.advance_clocks(now, settings);
         self.local.confirm(&mut log.events);
+        self.local.ask_wanted(self.moment(now, settings));
         let asleep = self.local.due(self.link.pacing.at()) > settings.rules.tick_rate.ticks_in(CATCH_UP).max(1);
         if asleep || self.resyncing.is_some() {
             self.wake(now, settings, game.world, log);

@@ -3,16 +3,14 @@
 use super::authority::AuthorityGrants;
 use super::authority_handoff::AuthorityHandoff;
 use super::client_settings::{ClientSettings, Moment};
-use super::prediction::Known;
-use super::prediction::{Prediction, Restart};
-use super::presentation::Presentation;
-use super::presentation::Sources;
-use super::presentation::Views;
+use super::prediction::{Known, Prediction, Restart};
+use super::presentation::{Presentation, Sources, Views};
 use super::snapshots::Snapshots;
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
+use crate::session::Rules;
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, Rows, State, World};
+use crate::world::{Entity, PlayerId, RowKey, Rows, State, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -178,6 +176,19 @@ impl<W: World> LocalWorld<W> {
         presentation.keep();
     }
 
+    /// Asks for what the game wants authority over. What was spawned here, or made into what an owner may move, is predicted until it is
+    /// shown as the server has it, and asked for then.
+    pub(super) fn ask_wanted(&mut self, moment: Moment<'_>) {
+        let LocalWorld { prediction: Prediction { timeline, .. }, snapshots, authority, presentation, .. } = self;
+        let Rules { schema, exact, .. } = &moment.settings.rules;
+        let remote = presentation.remote.samples(&Sources::new(moment, timeline, snapshots, authority));
+        let look = remote.map(|remote| remote.look());
+        let is_shown = |key: RowKey| look.is_some_and(|look| snapshots.tracks().has(key, &look));
+        let rows = timeline.rows(timeline.present());
+        let shared = |entity| rows?.of(entity).find(|row| schema.component(row.component).is_shared());
+        authority.ask_wanted(|entity| *exact || shared(entity).is_none_or(|row| is_shown(row.key())));
+    }
+
     /// Hides what has changed about others; what this client moves itself begins and ends.
     pub(super) fn follow_others(&mut self, moment: Moment<'_>, events: &mut Vec<ClientEvent>) {
         let (sources, presentation) = self.split(moment);
@@ -236,7 +247,7 @@ impl<W: World> LocalWorld<W> {
         self.presentation.present(&self.sources(moment), views);
     }
 
-    /// The row of an entity that the game moves, as it is shown; `None` where it does not move it.
+    /// The state of an entity that the game moves, as it is shown; `None` where it does not move it, or that is of another type.
     pub(super) fn held<S: State>(&self, moment: Moment<'_>, entity: Entity) -> Option<S> {
         self.authority.is_moved(entity).then_some(())?;
         self.presentation.held_state(&self.sources(moment), entity)

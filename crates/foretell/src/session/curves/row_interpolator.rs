@@ -129,8 +129,8 @@ impl<'a> RowInterpolator<'a> {
         between
     }
 
-    /// Whether the way from a state to the next is one that anything may go, as nearly always. Without roots: each row that is drawn is
-    /// asked.
+    /// Whether the way from a state to the next is too short to be a jump, whatever was before, as it is nearly always. Without roots:
+    /// each row that is drawn is asked.
     #[inline]
     fn is_near(&self, position: Moving<'_>, from: usize, teleport_m: f64) -> bool {
         let (Some((_, words)), Some((_, next))) = (self.of[from], self.of[from + 1]) else { return true };

@@ -24,7 +24,7 @@ const OPEN_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorityGrants {
     grants: EntityMap<AuthorityGrant>,
-    /// What the game wants and was not asked for yet, oldest first.
+    /// What the game wants, and the server was not asked for yet, oldest first.
     wanted: Vec<(Entity, Claim)>,
     /// Requests without an answer, oldest first.
     open: VecDeque<Request>,
@@ -68,7 +68,7 @@ impl AuthorityGrants {
         number
     }
 
-    /// The game wants an entity: it is [asked for](Self::ask_for) as soon as that may be.
+    /// The game wants an entity: the server is [asked for it](Self::ask_wanted) as soon as that may be.
     pub(crate) fn want(&mut self, entity: Entity, claim: Claim) {
         let last = self.wanted.iter().rev().find(|(other, _)| *other == entity);
         if last.is_none_or(|(_, last)| *last != claim) && self.wanted.len() < OPEN_MAX {
@@ -76,21 +76,23 @@ impl AuthorityGrants {
         }
     }
 
-    /// What the game wants and was not asked for yet, oldest first.
-    pub(crate) fn wanted(&self) -> &[(Entity, Claim)] {
-        &self.wanted
-    }
-
-    /// Asks for one of those that the game wants, by its index.
-    pub(crate) fn ask_for(&mut self, wanted: usize) {
-        let (entity, claim) = self.wanted.remove(wanted);
-        self.request(entity, claim);
+    /// Asks the server for what the game wants, as far as that may be asked for now.
+    pub(crate) fn ask_wanted(&mut self, may_ask: impl Fn(Entity) -> bool) {
+        let mut wanted = core::mem::take(&mut self.wanted);
+        wanted.retain(|(entity, claim)| {
+            let waits = self.open.len() >= OPEN_MAX || !may_ask(*entity);
+            if !waits {
+                self.request(*entity, *claim);
+            }
+            waits
+        });
+        self.wanted = wanted;
     }
 
     fn request(&mut self, entity: Entity, claim: Claim) {
         // A game that asks in every frame until it is answered has asked once.
         let last = self.open.iter().rev().find(|request| request.entity == entity);
-        if last.is_some_and(|last| last.claim == Some(claim)) || self.open.len() >= OPEN_MAX {
+        if last.is_some_and(|last| last.claim == Some(claim)) {
             return;
         }
         let number = self.ask(entity, Some(claim));
@@ -258,15 +260,16 @@ impl AuthorityGrants {
         let count = self.grants.len();
         let first = self.turn % count.max(1);
         let is_due = |grant: &AuthorityGrant| {
-            let waits = matches!(grant.phase, Phase::Ended(_)) || self.has_to_wait(grant);
-            grant.begun && !waits && grant.progress != RowProgress::Arrived
+            let is_over = matches!(grant.phase, Phase::Ended(_));
+            grant.begun && !is_over && !self.waits(grant) && grant.progress != RowProgress::Arrived
         };
         (first..count).chain(0..first).map(|at| (at, &self.grants.values()[at])).filter(move |(_, grant)| is_due(grant))
     }
 
-    /// Whether the request under which its rows go up does not go up yet: others go first.
-    fn has_to_wait(&self, grant: &AuthorityGrant) -> bool {
-        self.open.iter().skip(REQUESTS_MAX).any(|request| request.number == grant.request)
+    /// Whether its request waits behind others to go up, so that its rows have to, too.
+    fn waits(&self, grant: &AuthorityGrant) -> bool {
+        let first = self.open.get(REQUESTS_MAX);
+        first.is_some_and(|first| grant.request.wrapping_sub(first.number).cast_signed() >= 0)
     }
 
     /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.

@@ -108,23 +108,25 @@ impl Presentation {
 
     /// The row of an entity that is not predicted which its holder writes, as it is shown; `None` where there is none.
     pub(crate) fn held(&self, sources: &Sources<'_>, entity: Entity) -> Option<(RowKey, RowBuffer)> {
-        let key = self.remote.visual(sources).held(entity)?;
-        Some((key, self.draw_held(sources, key)?))
+        let visual = self.remote.visual(sources);
+        let key = visual.held(entity)?;
+        Some((key, self.draw_held(&visual, key)?))
     }
 
     /// All of its state as it is shown; `None` where that is of another type.
     pub(crate) fn held_state<S: State>(&self, sources: &Sources<'_>, entity: Entity) -> Option<S> {
-        let (components, held) = (|| sources.schema.components_of::<S>(), self.remote.visual(sources).held(entity)?);
-        components().find(|component| *component == held.component)?;
-        let row = |(nth, component)| Some((nth, self.draw_held(sources, RowKey { component, entity })?));
+        let (visual, components) = (self.remote.visual(sources), || sources.schema.components_of::<S>());
+        let held = visual.held(entity)?.component;
+        components().find(|component| *component == held)?;
+        let row = |(nth, component)| Some((nth, self.draw_held(&visual, RowKey { component, entity })?));
         read_state(components().enumerate().filter_map(row))
     }
 
-    fn draw_held(&self, sources: &Sources<'_>, key: RowKey) -> Option<RowBuffer> {
+    fn draw_held(&self, visual: &UnsmoothedState<'_>, key: RowKey) -> Option<RowBuffer> {
         let mut words: RowBuffer = [0; ROW_WORDS_MAX];
-        self.remote.visual(sources).draw_held(key, &mut words)?;
-        let component = sources.schema.component(key.component);
-        let offset = self.offsets.at(key.entity, sources.now, STANDING, component.teleports(&words));
+        visual.draw_held(key, &mut words)?;
+        let component = visual.sources.schema.component(key.component);
+        let offset = self.offsets.at(key.entity, visual.sources.now, STANDING, component.teleports(&words));
         apply(offset, component, &mut words);
         Some(words)
     }

@@ -111,7 +111,7 @@ impl<'a> UnsmoothedState<'a> {
         self.followers.drawing(entity, self.curves.of(entity), self.sources.now)
     }
 
-    /// The row of an entity that is not predicted which its holder writes; `None` where there is none.
+    /// The key of the row of an entity that is not predicted which its holder writes; `None` where there is none.
     pub(crate) fn held(&self, entity: Entity) -> Option<RowKey> {
         let schema = self.sources.schema;
         let mut keys = self.remote.as_ref()?.of(entity).map(|row| row.key());

@@ -1,10 +1,10 @@
-//! Shared mode: who spawns something may ask for it at once.
+//! Shared mode: when the server is asked for what a game wants, however often the game says so.
 
-use crate::common::toys::{Play, Toy, Toys, Walk, bounded, ms, session};
+use crate::common::toys::{Act, Play, Toy, Toys, Walk, bounded, cube, ms, session};
 use core::time::Duration;
-use foretell::session::Claim;
-use foretell::session::client::AuthorityChange::{Began, Granted};
-use foretell::session::server::Server;
+use foretell::session::client::AuthorityChange::{Began, Granted, Refused};
+use foretell::session::server::{Server, ServerEvent};
+use foretell::session::{Claim, HoldRefusal};
 use foretell::{Client, ClientConfig, Entity, Frame, Instant, ServerConfig, ServerFrame, Tick, Views};
 use foretell_sim::harness::{Driver, Moment};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -82,5 +82,53 @@ fn what_a_player_spawns_and_asks_for_at_once_stays_on_their_screen_and_becomes_t
         let player = simulation.players[0].client.player().expect("it plays");
         assert_eq!(simulation.server.server.stats(player).expect("it plays").offences.total(), 0);
         assert!(drop.play.fastest_mps[&(0, cube)] < 8.0, "{latency_ms} ms: {} m/s", drop.play.fastest_mps[&(0, cube)]);
+    }
+}
+
+/// The second player asks in each frame for what the first has, until they are answered.
+#[derive(Default)]
+struct Insist {
+    play: Play,
+}
+
+impl Driver<Toys> for Insist {
+    fn input(&mut self, player: usize, tick: Tick) -> Walk {
+        self.play.input(player, tick)
+    }
+
+    fn before_client(&mut self, player: usize, at: Moment, client: &mut Client<Toys>) {
+        self.play.before_client(player, at, client);
+        let is_answered = self.play.told(1, cube(0)).iter().any(|what| matches!(what, Granted(_) | Refused(_)));
+        if player == 1 && at.now > ms(4000) && !is_answered {
+            client.request(cube(0), Claim::Ownership);
+        }
+    }
+
+    fn after_server(&mut self, now: Instant, server: &Server<Toys>, frame: &ServerFrame<'_>) {
+        self.play.after_server(now, server, frame);
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Toys>, frame: &Frame<'_>) {
+        self.play.after_client(player, at, client, frame);
+    }
+}
+
+#[test]
+fn who_asks_in_each_frame_until_they_are_answered_has_asked_once() {
+    for (seed, script) in [(1, vec![(3000, 0, Act::Request(cube(0), Claim::Ownership))]), (2, Vec::new())] {
+        let conditions = Conditions { latency: Duration::from_millis(40), ..Conditions::default() };
+        let rules = (bounded(), ServerConfig::default());
+        let mut simulation = session(rules, 2, conditions, ClientConfig::default(), seed);
+        let mut insist = Insist { play: Play::of(&script) };
+        simulation.run_until(ms(6000), &mut insist);
+        let taken = Refused(HoldRefusal::Taken);
+        let answer = if script.is_empty() { Granted(Claim::Ownership) } else { taken };
+        assert_eq!(insist.play.told(1, cube(0)), [Began, answer]);
+        let answers = insist.play.server_events.iter().filter(|event| match event {
+            ServerEvent::HoldRefused { .. } => answer == taken,
+            ServerEvent::Held { .. } => answer != taken,
+            _ => false,
+        });
+        assert_eq!(answers.count(), 1, "{:?}", insist.play.server_events);
     }
 }
