@@ -354,16 +354,6 @@ pub trait State: Sized + 'static {
     }
 }
 
-/// The state of which these are the components that are there, each with its number, in order; `None` without any, or without the
-/// first where that is needed.
-pub(crate) fn read_state<S: State, W: AsRef<[u32]>>(components: impl IntoIterator<Item = (usize, W)>) -> Option<S> {
-    let mut components = components.into_iter();
-    let (nth, words) = components.next()?;
-    let mut state = S::read(nth, words.as_ref())?;
-    components.for_each(|(nth, words)| state.adopt(nth, words.as_ref()));
-    Some(state)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ mod edges;
 mod ends;
 mod exact;
 mod exact_onlookers;
+mod goes_over;
 mod golden_small;
 mod hosted;
 mod hostile;

@@ -10,7 +10,7 @@ use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
 use crate::session::Rules;
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, RowKey, Rows, State, World};
+use crate::world::{Entity, PlayerId, Row, RowKey, Rows, State, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -119,10 +119,15 @@ impl<W: World> LocalWorld<W> {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let Some(snapshot) = snapshots.get(tick) else { return };
         let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
-        let known = Known { snapshot, snapshots, shown: shown.map(|remote| remote.look()), authority };
+        let shown = shown.map(|remote| remote.look());
+        let known = Known { snapshot, snapshots, shown, authority };
         if prediction.choose(&known, moment.settings) {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
             presentation.capture_others(&sources, prediction.wanted());
+            if let (Some(newest), Some(look)) = (prediction.timeline.rows(prediction.timeline.present()), shown) {
+                let goes_over = |row: &Row<'_>| !prediction.wanted().contains(row.owned());
+                newest.iter().filter(goes_over).for_each(|row| snapshots.go_over(row.key(), &look));
+            }
             prediction.switch(world, tick, snapshots, log);
         }
     }

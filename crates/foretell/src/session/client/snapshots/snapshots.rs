@@ -10,6 +10,7 @@ use super::known_rows::{Gone, KnownRows};
 use super::received_datagrams::ReceivedDatagrams;
 use super::shown_row_reader::ShownRowReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
+use super::track_lookup::Look;
 use super::tracks::Tracks;
 use crate::session::Rules;
 use crate::session::ack_bits::AckBits;
@@ -368,6 +369,11 @@ impl Snapshots {
     /// The newest state of which a row was told, there or gone; `None` where nothing is known of it.
     pub(crate) fn heard_of(&self, key: RowKey) -> Option<Tick> {
         self.known.tracks().newest_tick(key)
+    }
+
+    /// An entity that was predicted with this row [is shown](Tracks::go_over) as it is told from this point on.
+    pub(crate) fn go_over(&mut self, key: RowKey, look: &Look) {
+        self.known.tracks_mut().go_over(key, look);
     }
 
     /// How each row was in the last states.

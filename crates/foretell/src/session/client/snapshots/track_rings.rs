@@ -280,6 +280,15 @@ impl TrackRings {
         Some(News { turns, turns_later, is_newest: later.is_none() })
     }
 
+    /// Forgets the states of a ring before that of `tick`, if it has any up to there: the last of these takes their place.
+    pub fn forget_before(&self, ring: &mut Ring, tick: Tick) {
+        let states = self.states(*ring);
+        let up_to = (0..ring.len).take_while(|at| states.tick(*at) <= tick).count();
+        if let Some(forgotten) = u32::try_from(up_to).unwrap_or(0).checked_sub(1) {
+            (ring.start, ring.len, ring.is_cut) = (ring.start + forgotten, ring.len - forgotten, true);
+        }
+    }
+
     /// Writes the state with this number from the oldest; the words of one that is not there do not count.
     #[inline]
     fn set(&mut self, ring: Ring, at: u32, entry: TrackEntry, words: &[u32]) {

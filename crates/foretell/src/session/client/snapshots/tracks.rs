@@ -204,6 +204,15 @@ impl Tracks {
             .map(|state| state.entry.tick)
     }
 
+    /// An entity that was predicted with this row is shown as it is told from this point on. Until that comes to the first state in
+    /// which it has the row it is as in that: what it was before is not shown any more.
+    pub(super) fn go_over(&mut self, key: RowKey, look: &Look) {
+        let first = self.first_after(key, look.at.tick()).filter(|_| !self.has(key, look));
+        if let Some(first) = first {
+            self.tables.iter_mut().for_each(|table| table.forget_before(key.entity, first));
+        }
+    }
+
     /// How many rows of a component are known, some of which may be gone.
     pub(crate) fn count(&self, component: ComponentId) -> usize {
         self.tables[usize::from(component.0)].len()
