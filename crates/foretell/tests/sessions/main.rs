@@ -52,7 +52,6 @@ mod shared_bounds;
 mod shared_limits;
 mod shared_parts;
 mod shared_requests;
-
 mod shots;
 mod show_with;
 mod shown_others;

@@ -187,7 +187,7 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Request(entity, claim));
     }
 
-    /// Gives an entity back at once, as it was captured last; what waits to be asked for is not asked for.
+    /// Gives an entity back at once, as it was captured last; a request that was not sent yet is dropped.
     pub fn release(&mut self, entity: Entity) {
         self.call(&ClientCall::Release(entity));
     }

@@ -126,7 +126,7 @@ impl<W: World> LocalWorld<W> {
             presentation.capture_others(&sources, prediction.wanted());
             if let (Some(newest), Some(look)) = (prediction.timeline.rows(prediction.timeline.present()), shown) {
                 let goes_over = |row: &Row<'_>| !prediction.wanted().contains(row.owned());
-                newest.iter().filter(goes_over).for_each(|row| snapshots.go_over(row.key(), &look));
+                newest.iter().filter(goes_over).for_each(|row| snapshots.go_over(row.entity, newest, &look));
             }
             prediction.switch(world, tick, snapshots, log);
         }
@@ -181,8 +181,8 @@ impl<W: World> LocalWorld<W> {
         presentation.keep();
     }
 
-    /// Asks for what the game wants authority over. What was spawned here, or made into what an owner may move, is predicted until it is
-    /// shown as the server has it, and asked for then.
+    /// Asks for what the game wants authority over. What was spawned here, or made something that its owner may move, stays predicted
+    /// until it is shown as the server has it; only then is it asked for.
     pub(super) fn ask_wanted(&mut self, moment: Moment<'_>) {
         let LocalWorld { prediction: Prediction { timeline, .. }, snapshots, authority, presentation, .. } = self;
         let Rules { schema, exact, .. } = &moment.settings.rules;

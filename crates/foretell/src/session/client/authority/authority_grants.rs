@@ -266,10 +266,9 @@ impl AuthorityGrants {
         (first..count).chain(0..first).map(|at| (at, &self.grants.values()[at])).filter(move |(_, grant)| is_due(grant))
     }
 
-    /// Whether its request waits behind others to go up, so that its rows have to, too.
+    /// Whether its request still waits for others to go up first: then its rows wait, too.
     fn waits(&self, grant: &AuthorityGrant) -> bool {
-        let first = self.open.get(REQUESTS_MAX);
-        first.is_some_and(|first| grant.request.wrapping_sub(first.number).cast_signed() >= 0)
+        self.open.iter().skip(REQUESTS_MAX).any(|request| request.number == grant.request)
     }
 
     /// Writes requests, and rows as far as they fit into `bits_max`, after the inputs up to `newest`.

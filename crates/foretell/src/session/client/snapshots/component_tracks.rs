@@ -164,18 +164,17 @@ impl ComponentTracks {
     ) -> Option<News> {
         let ComponentTracks { tracks, states, next, revised } = self;
         let track = tracks.get_or_insert_near(entity, next, || Track { ring: states.take(), revised: 0 });
-        if track.ring.is_cut && entry.tick < states.states(track.ring).tick(0) {
-            return None;
-        }
         let news = states.put(&mut track.ring, entry, words, moved_ticks)?;
         (track.revised, *revised) = (entry.known_in, entry.known_in);
         Some(news)
     }
 
-    /// Forgets what an entity was before the state of `tick`: it is as in the last one up to there.
-    pub fn forget_before(&mut self, entity: Entity, tick: Tick) {
+    /// Forgets how an entity was before the last state up to that of `tick`, which then counts for all of these, too: if its row is
+    /// there in that, or is not to be there at all.
+    pub fn forget_before(&mut self, entity: Entity, tick: Tick, is_to_be_there: bool) {
         let ComponentTracks { tracks, states, .. } = self;
-        tracks.get_mut(entity).into_iter().for_each(|track| states.forget_before(&mut track.ring, tick));
+        let track = tracks.get_mut(entity).into_iter();
+        track.for_each(|track| states.forget_before(&mut track.ring, tick, is_to_be_there));
     }
 
     /// Forgets rows that are gone in the newest state that is known of them, if that is before `until`. Returns the first of those

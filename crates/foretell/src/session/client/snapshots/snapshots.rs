@@ -371,9 +371,9 @@ impl Snapshots {
         self.known.tracks().newest_tick(key)
     }
 
-    /// An entity that was predicted with this row [is shown](Tracks::go_over) as it is told from this point on.
-    pub(crate) fn go_over(&mut self, key: RowKey, look: &Look) {
-        self.known.tracks_mut().go_over(key, look);
+    /// An entity that was predicted, and is so in these rows, [is shown](Tracks::go_over) by what the server tells of it from now on.
+    pub(crate) fn go_over(&mut self, entity: Entity, predicted: &Rows, look: &Look) {
+        self.known.tracks_mut().go_over(entity, predicted, look);
     }
 
     /// How each row was in the last states.

@@ -280,12 +280,12 @@ impl TrackRings {
         Some(News { turns, turns_later, is_newest: later.is_none() })
     }
 
-    /// Forgets the states of a ring before that of `tick`, if it has any up to there: the last of these takes their place.
-    pub fn forget_before(&self, ring: &mut Ring, tick: Tick) {
+    /// Forgets the states before the last one up to `tick`, which counts in their place: if the row is there in it, or is not to be.
+    pub fn forget_before(&self, ring: &mut Ring, tick: Tick, is_to_be_there: bool) {
         let states = self.states(*ring);
-        let up_to = (0..ring.len).take_while(|at| states.tick(*at) <= tick).count();
-        if let Some(forgotten) = u32::try_from(up_to).unwrap_or(0).checked_sub(1) {
-            (ring.start, ring.len, ring.is_cut) = (ring.start + forgotten, ring.len - forgotten, true);
+        let last = (0..ring.len).rev().find(|at| states.tick(*at) <= tick);
+        if let Some(last) = last.filter(|last| !is_to_be_there || states.state(*last).0.is_there()) {
+            (ring.start, ring.len, ring.is_cut) = (ring.start + last, ring.len - last, true);
         }
     }
 
@@ -300,10 +300,11 @@ impl TrackRings {
         }
     }
 
-    /// Makes room for a state behind `at` others: where there is none, the oldest goes if the third was shown, else
-    /// the ring becomes a longer one, while there are longer ones. Returns how many are before it; `None` where it is the one to go.
+    /// Makes room for a state behind `at` others: where there is none, the oldest goes if the third was shown, else the ring becomes a
+    /// longer one, while there are longer ones. Returns how many are before it; `None` where it is to go, or those before it have gone.
     fn make_room(&mut self, ring: &mut Ring, mut at: u32) -> Option<u32> {
         let places = self.classes[ring.class as usize].places;
+        at.checked_sub(u32::from(ring.is_cut))?;
         if ring.len as usize == places {
             let is_needed = self.state(*ring, 2).0.tick > self.shown;
             if is_needed && (ring.class as usize) + 1 < self.classes.len() {

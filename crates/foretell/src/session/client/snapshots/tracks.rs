@@ -8,7 +8,7 @@ use super::track_rings::{Status, TrackEntry};
 use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
+use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// More rows are not shown.
@@ -71,8 +71,7 @@ impl Tracks {
     pub(super) fn clear(&mut self) {
         self.tables.iter_mut().for_each(ComponentTracks::clear);
         self.turns.clear();
-        (self.newest, self.forgotten) = (Tick::ZERO, Tick::ZERO);
-        (self.len, self.gone_since, self.gap) = (0, None, 0);
+        (self.newest, self.forgotten, self.len, self.gone_since, self.gap) = (Tick::ZERO, Tick::ZERO, 0, None, 0);
     }
 
     /// Not everything is remembered that was gone in states before this one.
@@ -204,12 +203,18 @@ impl Tracks {
             .map(|state| state.entry.tick)
     }
 
-    /// An entity that was predicted with this row is shown as it is told from this point on. Until that comes to the first state in
-    /// which it has the row it is as in that: what it was before is not shown any more.
-    pub(super) fn go_over(&mut self, key: RowKey, look: &Look) {
-        let first = self.first_after(key, look.at.tick()).filter(|_| !self.has(key, look));
-        if let Some(first) = first {
-            self.tables.iter_mut().for_each(|table| table.forget_before(key.entity, first));
+    /// An entity that was predicted, and is so in these rows, is shown by what the server tells of it from now on. Where it is something
+    /// else at this point, or nothing yet, it is as in the first state with what it was predicted to be until the point comes to that.
+    pub(super) fn go_over(&mut self, entity: Entity, predicted: &Rows, look: &Look) {
+        let is_predicted = |component| predicted.words(RowKey { component, entity }).is_some();
+        let is_something_else = |component| !is_predicted(component) && self.has(RowKey { component, entity }, look);
+        if self.owner(entity, look).is_some() && !self.schema.ids().any(is_something_else) {
+            return;
+        }
+        let new = predicted.of(entity).filter(|row| !self.has(row.key(), look));
+        let Some(first) = new.filter_map(|row| self.first_after(row.key(), look.at.tick())).min() else { return };
+        for (component, table) in self.schema.ids().zip(&mut self.tables) {
+            table.forget_before(entity, first, is_predicted(component));
         }
     }
 
