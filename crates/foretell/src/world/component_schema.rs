@@ -195,6 +195,12 @@ impl ComponentSchema {
         (*place, column)
     }
 
+    /// Whether each of its positions and rotations has a velocity beside it.
+    #[inline]
+    pub(crate) fn has_all_velocities(&self) -> bool {
+        self.moving.iter().all(|moving| moving.velocity.is_some())
+    }
+
     /// Whether a row says that nothing of it moves: the words of its velocities are all zero.
     #[inline]
     pub(crate) fn says_no_velocity(&self, row: &[u32]) -> bool {

@@ -68,8 +68,7 @@ impl Curve {
 
     /// Whether where it shows a row with these columns between two states hangs on those beside them.
     pub(crate) fn goes_by_neighbours(self, component: &ComponentSchema) -> bool {
-        let has_no_velocity = || component.moving().iter().any(|moving| moving.velocity.is_none());
-        self == Curve::CatmullRom || self == Curve::Hermite && has_no_velocity()
+        self == Curve::CatmullRom || self == Curve::Hermite && !component.has_all_velocities()
     }
 
     /// How a follower goes by it; `None` where there is none.

@@ -111,7 +111,7 @@ impl<'a> RowInterpolator<'a> {
         let Some(position) = moving(kind).find(|moving| !moving.is_rotation()) else { return false };
         let is_near = |from: usize| self.is_near(position, from, teleport_m);
         // Where all velocities are told nothing hangs on the states beside.
-        let goes_by_told = curve != Curve::CatmullRom && kind.moving().iter().all(|moving| moving.velocity.is_some());
+        let goes_by_told = curve != Curve::CatmullRom && kind.has_all_velocities();
         if is_near(BEFORE) && (goes_by_told || is_near(0) && is_near(AFTER)) {
             return false;
         }

@@ -169,12 +169,12 @@ impl ComponentTracks {
         Some(news)
     }
 
-    /// Forgets how an entity was before the last state up to that of `tick`, which then counts for all of these, too: if its row is
-    /// there in that, or is not to be there at all.
-    pub fn forget_before(&mut self, entity: Entity, tick: Tick, is_to_be_there: bool) {
+    /// Forgets how an entity was before the last state up to `tick`, which counts in its place from now on; but where its row was
+    /// predicted and is not there in that state, nothing is forgotten.
+    pub fn forget_before(&mut self, entity: Entity, tick: Tick, is_predicted: bool) {
         let ComponentTracks { tracks, states, .. } = self;
         let track = tracks.get_mut(entity).into_iter();
-        track.for_each(|track| states.forget_before(&mut track.ring, tick, is_to_be_there));
+        track.for_each(|track| states.forget_before(&mut track.ring, tick, is_predicted));
     }
 
     /// Forgets rows that are gone in the newest state that is known of them, if that is before `until`. Returns the first of those

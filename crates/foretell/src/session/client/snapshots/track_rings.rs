@@ -280,11 +280,11 @@ impl TrackRings {
         Some(News { turns, turns_later, is_newest: later.is_none() })
     }
 
-    /// Forgets the states before the last one up to `tick`, which counts in their place: if the row is there in it, or is not to be.
-    pub fn forget_before(&self, ring: &mut Ring, tick: Tick, is_to_be_there: bool) {
+    /// Forgets the states before the last one up to `tick`, which counts in their place; but not where a predicted row is not in it.
+    pub fn forget_before(&self, ring: &mut Ring, tick: Tick, is_predicted: bool) {
         let states = self.states(*ring);
         let last = (0..ring.len).rev().find(|at| states.tick(*at) <= tick);
-        if let Some(last) = last.filter(|last| !is_to_be_there || states.state(*last).0.is_there()) {
+        if let Some(last) = last.filter(|last| !is_predicted || states.state(*last).0.is_there()) {
             (ring.start, ring.len, ring.is_cut) = (ring.start + last, ring.len - last, true);
         }
     }
