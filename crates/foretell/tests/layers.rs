@@ -59,7 +59,7 @@ const FOLDERS: [Folder; 14] = [
             &["hidden_entities", "track_lookup"],
             &["component_tracks"],
             &["tracks"],
-            &["known_rows"],
+            &["known_rows", "going_over"],
             &["snapshot"],
             &["snapshots"],
         ],
@@ -68,6 +68,7 @@ const FOLDERS: [Folder; 14] = [
         path: "session/client/prediction",
         layers: &[
             &[
+                "changed_entities",
                 "effects",
                 "exact_session_causes",
                 "let_go",

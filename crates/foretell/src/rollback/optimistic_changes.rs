@@ -313,6 +313,11 @@ impl OptimisticChanges {
         self.outdated = None;
     }
 
+    /// The entities of which the game has not heard yet that a change was refused.
+    pub(crate) fn just_refused(&self) -> impl Iterator<Item = Entity> {
+        self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity)
+    }
+
     /// Takes out what the game has not heard yet; ascending by the tick in which the answer came.
     pub(crate) fn take_answers(&mut self) -> impl Iterator<Item = ChangeAnswer> {
         self.answers.drain(..)

@@ -172,6 +172,13 @@ impl ComponentSchema {
         self.has_pose
     }
 
+    /// Whether anything that goes from value to value by steps is another in two rows.
+    pub(crate) fn steps_between(&self, one: &[u32], other: &[u32]) -> bool {
+        let goes_by_steps = |meaning| matches!(meaning, Meaning::Plain | Meaning::Parent | Meaning::Teleports);
+        let mut stepped = self.places().filter(|(_, column)| goes_by_steps(column.meaning));
+        stepped.any(|(at, column)| one[at..at + column.words()] != other[at..at + column.words()])
+    }
+
     /// How often a row says that its entity has been put elsewhere.
     #[inline]
     pub(crate) fn teleports(&self, row: &[u32]) -> Teleports {

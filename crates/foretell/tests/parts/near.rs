@@ -4,8 +4,8 @@ use core::time::Duration;
 use foretell::motion::vector::squared_distance;
 use foretell::session::client::{PoseSource, Predict};
 use foretell::{
-    Client, ClientConfig, Entity, Frame, Input, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table, Tick,
-    Views, World,
+    Client, ClientConfig, Entity, Frame, Input, Owned, PlayerId, Rules, ServerConfig, Simulate, State, Step, Table,
+    Tick, Views, World,
 };
 use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
 use foretell_sim::netsim::{Conditions, Loss};
@@ -25,9 +25,21 @@ struct Thing {
     velocity: [f64; 3],
 }
 
+/// Falls, and is put out of reach and back.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Stone {
+    #[state(position)]
+    at: [f64; 3],
+    #[state(velocity)]
+    velocity: [f64; 3],
+    #[state(teleports)]
+    teleports: u8,
+}
+
 #[derive(World, Default)]
 struct Field {
     things: Table<Thing>,
+    stones: Table<Stone>,
     /// How many rows of floats there are beside the first.
     #[world(constant)]
     more_rows: u8,
@@ -63,6 +75,16 @@ impl Simulate for Field {
         }
         for joined in step.joined() {
             self.things.spawn(step, joined.player, Thing::default());
+        }
+        for mut stone in self.stones.simulated(step) {
+            let is_far = stone.at[0] > UNTIL_M;
+            stone.velocity[1] -= 10.0 * step.seconds();
+            stone.at[1] += stone.velocity[1] * step.seconds();
+            if stone.at[1] < -3.0 {
+                stone.at = [if is_far { LEAPS_FROM_M } else { LEAPS_TO_M }, 0.0, 0.0];
+                stone.velocity = [0.0; 3];
+                stone.teleports += 1;
+            }
         }
         for mut thing in self.things.simulated(step) {
             if let Some(input) = step.input(thing.owner()) {
@@ -208,5 +230,58 @@ fn what_is_put_out_of_reach_and_back_is_shown_to_leap_once_each() {
         let leaps = watch.shown.windows(2).filter(|two| (two[1] - two[0]).abs() > 0.2);
         let ends: Vec<_> = leaps.map(|two| two[1].round()).collect();
         assert_eq!(ends, [LEAPS_TO_M, LEAPS_FROM_M], "{latency_ms} ms");
+    }
+}
+
+/// Stands still and watches the stone.
+#[derive(Default)]
+struct WatchStone {
+    before: Option<[f64; 3]>,
+    leaps: Vec<f64>,
+    farthest_up_m: f64,
+    predicted: u32,
+}
+
+impl Driver<Field> for WatchStone {
+    fn input(&mut self, _player: usize, _tick: Tick) -> Walk {
+        Walk::default()
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Field>, frame: &Frame<'_>) {
+        if frame.tick < Tick::new(200) {
+            return;
+        }
+        let mut views = Views::new();
+        client.present(at.local, &mut views);
+        let stone = views.iter().find(|view| view.get::<Stone>().is_some()).expect("it is always there");
+        let (now, before) = (stone.pose().position, self.before.unwrap_or(stone.pose().position));
+        self.predicted += u32::from(stone.source == PoseSource::Predicted);
+        if (now[0] - before[0]).abs() > 10.0 {
+            self.leaps.push(now[0].round());
+        } else {
+            self.farthest_up_m = self.farthest_up_m.max(now[1] - before[1]);
+        }
+        self.before = Some(now);
+    }
+}
+
+#[test]
+fn what_falls_and_is_put_out_of_reach_falls_once() {
+    for latency_ms in [10, 25, 50, 75, 120, 180] {
+        let mut field = Field::default();
+        let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 200);
+        let at = [LEAPS_FROM_M, 0.0, 0.0];
+        field.stones.insert(Owned { entity, owner: PlayerId::SERVER }, Stone { at, ..Stone::default() });
+        let mut simulation = Simulation::new(Rules::new(Field::schema()), ServerConfig::default(), field, 5);
+        let conditions = Conditions { latency: Duration::from_millis(latency_ms), ..Conditions::default() };
+        let predict = Predict::Near { within_m: WITHIN_M, until_m: UNTIL_M };
+        let client = ClientConfig { predict, ..ClientConfig::default() };
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions, world: Field::default() });
+        let mut watch = WatchStone::default();
+        simulation.run_until(foretell::Instant::ZERO + Duration::from_secs(20), &mut watch);
+        assert!(watch.predicted > 200, "{latency_ms} ms");
+        // A visual offset goes over to where it is shown as it is told, which is some way behind.
+        assert!(watch.farthest_up_m < 0.1, "{latency_ms} ms: {} m upwards", watch.farthest_up_m);
+        assert!(watch.leaps.len() >= 20 && watch.leaps.windows(2).all(|two| two[0] != two[1]), "{:?}", watch.leaps);
     }
 }

@@ -44,17 +44,38 @@ struct Shell {
     at: [f64; 3],
 }
 
+/// A part of a vehicle.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Siren {
+    loud: bool,
+}
+
+/// What a car becomes.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+enum Fate {
+    #[default]
+    Wreck,
+    /// Goes to the other table, and is not another variant.
+    Shell,
+    /// Loses its siren.
+    Silent,
+    /// Gets a siren.
+    Loud,
+    /// Ends.
+    Gone,
+}
+
 #[derive(World, Clone, Default)]
 struct Road {
     pawns: Table<Pawn>,
     vehicles: Table<Vehicle>,
     shells: Table<Shell>,
+    sirens: Table<Siren>,
     /// Whether each player has a car from the start.
     #[world(constant)]
     is_owned: bool,
-    /// Whether a wreck goes to the other table, and is not another variant.
     #[world(constant)]
-    has_shells: bool,
+    fate: Fate,
     /// How far it is thrown as it becomes one.
     #[world(constant)]
     thrown_m: f64,
@@ -65,31 +86,49 @@ struct Road {
 
 impl Road {
     /// With a car of the server's.
-    fn of_server(thrown_m: f64) -> Road {
-        let mut road = Road { thrown_m, ..Road::default() };
+    fn of_server(fate: Fate, thrown_m: f64) -> Road {
+        let mut road = Road { fate, thrown_m, ..Road::default() };
         let entity = Entity::new(PlayerId::SERVER, Tick::ZERO, 0);
-        road.vehicles.insert(Owned { entity, owner: PlayerId::SERVER }, CAR);
+        road.add_car(Owned { entity, owner: PlayerId::SERVER });
         road
     }
 
-    fn wreck(&mut self, of: Owned, at: [f64; 3]) {
+    fn add_car(&mut self, of: Owned) {
+        self.vehicles.insert(of, CAR);
+        if self.fate == Fate::Silent {
+            self.sirens.insert(of, Siren::default());
+        }
+    }
+
+    fn meet_fate(&mut self, of: Owned, at: [f64; 3]) {
         let at = [at[0] + self.thrown_m, at[1], at[2]];
-        if self.has_shells {
-            self.vehicles.remove(of.entity);
-            self.shells.insert(of, Shell { at });
-        } else if let Some(mut vehicle) = self.vehicles.get_mut(of.entity) {
-            *vehicle = Vehicle::Wreck { at };
+        match self.fate {
+            Fate::Wreck => {
+                let vehicle = self.vehicles.get_mut(of.entity);
+                vehicle.into_iter().for_each(|mut vehicle| *vehicle = Vehicle::Wreck { at });
+            }
+            Fate::Shell => {
+                self.vehicles.remove(of.entity);
+                self.shells.insert(of, Shell { at });
+            }
+            Fate::Silent => drop(self.sirens.remove(of.entity)),
+            Fate::Loud => self.sirens.insert(of, Siren { loud: true }),
+            Fate::Gone => drop(self.vehicles.remove(of.entity)),
         }
     }
 
     fn give_away(&mut self) {
         let vehicles: Vec<Entity> = self.vehicles.iter().map(|one| one.entity()).collect();
         let shells: Vec<Entity> = self.shells.iter().map(|one| one.entity()).collect();
+        let sirens: Vec<Entity> = self.sirens.iter().map(|one| one.entity()).collect();
         for entity in vehicles {
             self.vehicles.set_owner(entity, PlayerId::SERVER);
         }
         for entity in shells {
             self.shells.set_owner(entity, PlayerId::SERVER);
+        }
+        for entity in sirens {
+            self.sirens.set_owner(entity, PlayerId::SERVER);
         }
     }
 }
@@ -101,7 +140,8 @@ impl Simulate for Road {
         for joined in step.joined() {
             self.pawns.spawn(step, joined.player, Pawn::default());
             if self.is_owned {
-                self.vehicles.spawn(step, joined.player, CAR);
+                let entity = self.vehicles.spawn(step, joined.player, CAR);
+                self.add_car(Owned { entity, owner: joined.player });
             }
         }
         let builders: Vec<PlayerId> = step.inputs().iter().filter(|of| of.input.builds).map(|of| of.player).collect();
@@ -120,7 +160,7 @@ impl Simulate for Road {
             shell.at[1] += 1.0 / 512.0;
         }
         for (of, at) in wrecked {
-            self.wreck(of, at);
+            self.meet_fate(of, at);
         }
         let is_given = |(after, by_both): (u32, bool)| tick == WRECKED + after && (by_both || step.is_authority());
         if self.given.is_some_and(is_given) {
@@ -129,12 +169,17 @@ impl Simulate for Road {
     }
 }
 
+/// How a game has a vehicle that was seen, before each frame, and whether it has met its fate.
+type Choose = fn(&mut Client<Road>, Entity, bool);
+
 #[derive(Default)]
 struct Watch {
-    /// Whether the player builds a car, and has it shown as it is told from when they see it.
+    /// Whether the player builds a car.
     builds: bool,
+    choose: Option<Choose>,
     vehicle: Option<Entity>,
-    /// What was shown, C or W for each view, without what was in the frame before.
+    fate: Fate,
+    /// What was shown, C or for what has met its fate W for each vehicle, without what was in the frame before.
     seen: String,
     views: Views,
 }
@@ -145,22 +190,29 @@ impl Driver<Road> for Watch {
     }
 
     fn before_client(&mut self, _player: usize, _at: Moment, client: &mut Client<Road>) {
-        if let Some(vehicle) = self.vehicle.filter(|_| self.builds) {
-            client.set_mode(vehicle, Some(EntityMode::Interpolated));
+        if let (Some(choose), Some(vehicle)) = (self.choose, self.vehicle) {
+            choose(client, vehicle, !self.seen.ends_with('C'));
         }
     }
 
     fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Road>, _frame: &Frame<'_>) {
         client.present(at.local, &mut self.views);
         let mut now = String::new();
+        let has_siren = |entity| self.views.of(entity).any(|view| view.get::<Siren>().is_some());
         for view in &self.views {
-            let is_wreck = match view.get::<Vehicle>() {
-                Some(vehicle) => matches!(vehicle, Vehicle::Wreck { .. }),
-                None if view.get::<Shell>().is_some() => true,
-                None => continue,
+            let (vehicle, shell) = (view.get::<Vehicle>(), view.get::<Shell>());
+            if vehicle.is_none() && shell.is_none() {
+                continue;
+            }
+            let is_fulfilled = match self.fate {
+                Fate::Wreck => matches!(vehicle, Some(Vehicle::Wreck { .. })),
+                Fate::Shell => shell.is_some(),
+                Fate::Silent => !has_siren(view.entity),
+                Fate::Loud => has_siren(view.entity),
+                Fate::Gone => false,
             };
             self.vehicle = Some(view.entity);
-            now.push(if is_wreck { 'W' } else { 'C' });
+            now.push(if is_fulfilled { 'W' } else { 'C' });
         }
         let now = format!(" {now}");
         let has_begun = now != " " || !self.seen.is_empty();
@@ -171,13 +223,13 @@ impl Driver<Road> for Watch {
 }
 
 /// What is seen over 8 s.
-fn watch(world: &Road, builds: bool, predict: Predict, latency_ms: u64, snapshot_rate: SendRate) -> String {
+fn watch(world: &Road, mut watch: Watch, predict: Predict, latency_ms: u64, snapshot_rate: SendRate) -> String {
     let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Road::schema()), config, world.clone(), 1);
     let client = ClientConfig { predict, ..ClientConfig::default() };
-    let world = Road { vehicles: Table::default(), ..world.clone() };
+    watch.fate = world.fate;
+    let world = Road { vehicles: Table::default(), sirens: Table::default(), ..world.clone() };
     simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions: link(latency_ms), world });
-    let mut watch = Watch { builds, ..Watch::default() };
     simulation.run_until(Instant::from_micros(8_000_000), &mut watch);
     watch.seen
 }
@@ -188,32 +240,40 @@ fn links() -> impl Iterator<Item = (u64, SendRate)> {
         .flat_map(|latency_ms| [SendRate::EveryTick, SendRate::Hz(20)].map(|rate| (latency_ms, rate)))
 }
 
+const FATES: [Fate; 5] = [Fate::Wreck, Fate::Shell, Fate::Silent, Fate::Loud, Fate::Gone];
+
+fn once(fate: Fate) -> &'static str {
+    if fate == Fate::Gone { " C " } else { " C W" }
+}
+
 #[test]
-fn what_its_player_makes_a_wreck_and_gives_away_is_no_car_again() {
+fn what_its_player_changes_and_gives_away_is_not_as_it_was_again() {
     let mut wrong = Vec::new();
-    for (after, by_both, has_shells) in
-        [(0, false, false), (0, true, false), (0, false, true), (1, false, false), (2, false, false), (8, false, false)]
-    {
-        for (latency_ms, rate) in links() {
-            let world = Road { is_owned: true, has_shells, given: Some((after, by_both)), ..Road::default() };
-            let seen = watch(&world, false, Predict::Own, latency_ms, rate);
-            let case =
-                format!("given {after} later, by both {by_both}, shells {has_shells}, {latency_ms} ms, {rate:?}");
-            wrong.extend((seen != " C W").then(|| format!("{case}: {seen}")));
+    for (after, by_both) in [(0, false), (0, true), (1, false), (2, false), (8, false)] {
+        for fate in FATES {
+            for (latency_ms, rate) in links() {
+                let world = Road { is_owned: true, fate, given: Some((after, by_both)), ..Road::default() };
+                let seen = watch(&world, Watch::default(), Predict::Own, latency_ms, rate);
+                let case = format!("given {after} later, by both {by_both}, {fate:?}, {latency_ms} ms, {rate:?}");
+                wrong.extend((seen != once(fate)).then(|| format!("{case}: {seen}")));
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn what_is_thrown_out_of_reach_as_a_wreck_is_no_car_again() {
+fn what_changes_and_is_thrown_out_of_reach_is_not_as_it_was_again() {
     let near = Predict::Near { within_m: 3.0, until_m: 4.0 };
     let mut wrong = Vec::new();
-    for (latency_ms, rate) in links() {
-        // Where it is told exactly still, and where it is not.
-        for thrown_m in [5.0, 48.0] {
-            let seen = watch(&Road::of_server(thrown_m), false, near, latency_ms, rate);
-            wrong.extend((seen != " C W").then(|| format!("{thrown_m} m, {latency_ms} ms, {rate:?}: {seen}")));
+    for fate in FATES {
+        for (latency_ms, rate) in links() {
+            // Where it is told exactly still, and where it is not.
+            for thrown_m in [5.0, 48.0] {
+                let seen = watch(&Road::of_server(fate, thrown_m), Watch::default(), near, latency_ms, rate);
+                let case = format!("{fate:?}, {thrown_m} m, {latency_ms} ms, {rate:?}");
+                wrong.extend((seen != once(fate)).then(|| format!("{case}: {seen}")));
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -223,8 +283,38 @@ fn what_is_thrown_out_of_reach_as_a_wreck_is_no_car_again() {
 fn what_is_built_and_shown_as_it_is_told_is_there_from_then_on() {
     let mut wrong = Vec::new();
     for (latency_ms, rate) in links() {
-        let seen = watch(&Road::default(), true, Predict::Own, latency_ms, rate);
+        let choose: Choose = |client, vehicle, _| client.set_mode(vehicle, Some(EntityMode::Interpolated));
+        let builder = Watch { builds: true, choose: Some(choose), ..Watch::default() };
+        let seen = watch(&Road::default(), builder, Predict::Own, latency_ms, rate);
         wrong.extend((seen != " C W").then(|| format!("{latency_ms} ms, {rate:?}: {seen}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_is_predicted_until_it_is_seen_to_change_is_not_as_it_was_again() {
+    let mut wrong = Vec::new();
+    let ways: [(&str, Choose); 4] = [
+        ("predicted", |client, vehicle, _| client.set_mode(vehicle, Some(EntityMode::Predicted))),
+        ("then as the others", |client, vehicle, has_changed| {
+            client.set_mode(vehicle, (!has_changed).then_some(EntityMode::Predicted));
+        }),
+        ("then interpolated", |client, vehicle, has_changed| {
+            let mode = if has_changed { EntityMode::Interpolated } else { EntityMode::Predicted };
+            client.set_mode(vehicle, Some(mode));
+        }),
+        ("all of the server's", |client, _, has_changed| client.predict(PlayerId::SERVER, !has_changed)),
+    ];
+    for (name, choose) in ways {
+        for fate in FATES {
+            for (latency_ms, rate) in links() {
+                let game = Watch { choose: Some(choose), ..Watch::default() };
+                let seen = watch(&Road::of_server(fate, 5.0), game, Predict::Own, latency_ms, rate);
+                wrong.extend(
+                    (seen != once(fate)).then(|| format!("{name}, {fate:?}, {latency_ms} ms, {rate:?}: {seen}")),
+                );
+            }
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -41,6 +41,7 @@ mod owners;
 mod pacing;
 mod recording;
 mod recovery;
+mod refused;
 mod rejoin;
 mod remote_time;
 mod resting;

@@ -5,12 +5,12 @@ use super::authority_handoff::AuthorityHandoff;
 use super::client_settings::{ClientSettings, Moment};
 use super::prediction::{Known, Prediction, Restart};
 use super::presentation::{Presentation, Sources, Views};
-use super::snapshots::Snapshots;
+use super::snapshots::{GoingOver, Snapshots};
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
 use crate::session::Rules;
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PlayerId, Row, RowKey, Rows, State, World};
+use crate::world::{Entity, PlayerId, RowKey, Rows, State, World};
 use alloc::vec::Vec;
 
 /// Lives from the start of a session to its end.
@@ -99,6 +99,7 @@ impl<W: World> LocalWorld<W> {
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
         if let Some(tick) = state {
             self.compare(moment.settings, world, tick, log);
+            self.show_refused(moment);
             self.switch(moment, world, tick, log);
             self.prediction.timeline.confirm(tick);
         }
@@ -114,6 +115,21 @@ impl<W: World> LocalWorld<W> {
         }
     }
 
+    /// What the player has changed of others' and was refused is shown as it was told last, where somebody else has changed it.
+    fn show_refused(&mut self, moment: Moment<'_>) {
+        let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
+        let mut refused = prediction.timeline.changes().changes.just_refused().peekable();
+        if refused.peek().is_none() {
+            return;
+        }
+        let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
+        let (Some(look), Some(told)) = (shown.map(|remote| remote.look()), snapshots.rows().cloned()) else { return };
+        let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
+        for of in refused.map(|entity| snapshots.owned(entity)).collect::<Vec<_>>() {
+            snapshots.go_over(&GoingOver { schema, of, player, to: &told, is_by_steps: true, look });
+        }
+    }
+
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
     fn switch(&mut self, moment: Moment<'_>, world: &mut W, tick: Tick, log: &mut UpdateLog) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
@@ -125,8 +141,10 @@ impl<W: World> LocalWorld<W> {
             let sources = Sources::new(moment, &prediction.timeline, snapshots, authority);
             presentation.capture_others(&sources, prediction.wanted());
             if let (Some(newest), Some(look)) = (prediction.timeline.rows(prediction.timeline.present()), shown) {
-                let goes_over = |row: &Row<'_>| !prediction.wanted().contains(row.owned());
-                newest.iter().filter(goes_over).for_each(|row| snapshots.go_over(row.entity, newest, &look));
+                let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
+                for of in prediction.left(newest, snapshots.tracks(), &look) {
+                    snapshots.go_over(&GoingOver { schema, of, player, to: newest, is_by_steps: false, look });
+                }
             }
             prediction.switch(world, tick, snapshots, log);
         }

@@ -2,6 +2,7 @@
 
 mod cause_evidence;
 mod change_outcomes;
+mod changed_entities;
 mod effects;
 mod exact_session_causes;
 mod let_go;

@@ -1,6 +1,7 @@
 //! Which entities are to be predicted: those of the own player, of others whose inputs are known, what is near, and single
 //! ones.
 
+use super::changed_entities::ChangedEntities;
 use super::let_go::is_let_go;
 use super::near_entities::{NearEntities, Predictable};
 use super::ownership_changes::{Handed, OwnershipChanges};
@@ -35,6 +36,7 @@ pub(crate) struct PredictedEntities {
     /// Whether some of what others have was predicted and some not, in the state that is compared, and in the one before.
     in_part: [bool; 2],
     near: NearEntities,
+    changed: ChangedEntities,
 }
 
 impl PredictedEntities {
@@ -46,6 +48,7 @@ impl PredictedEntities {
             moved: Vec::new(),
             in_part: [false; 2],
             near: NearEntities::default(),
+            changed: ChangedEntities::new(schema),
         }
     }
 
@@ -113,8 +116,11 @@ impl PredictedEntities {
         self.wanted.clear();
         self.forget_handed(known, predictable);
         let has_kinds = settings.rules.schema.components().iter().any(ComponentSchema::is_never_predicted);
-        let singly =
-            has_kinds || !settings.entities.is_empty() || !known.authority.is_empty() || !self.owners.is_empty();
+        let singly = has_kinds
+            || !settings.entities.is_empty()
+            || !known.authority.is_empty()
+            || !self.owners.is_empty()
+            || predictable.states.players.predicts_others();
         if settings.config.predict == Predict::Own && !settings.names_players() && !singly {
             return;
         }
@@ -157,6 +163,10 @@ impl PredictedEntities {
             if !yes || owner == own || (predictable.is_known)(owner) {
                 self.wanted.insert_single(Owned { entity, owner }, yes);
             }
+        }
+        if let Some(look) = known.shown.filter(|_| !settings.spectates()) {
+            let shown = (known.snapshots.tracks(), look);
+            self.changed.keep(&mut self.wanted, &snapshot.rows, shown, &predictable.states);
         }
         for entity in known.authority.unpredicted(snapshot.tick) {
             self.wanted.insert_single(known.snapshots.owned(entity), false);

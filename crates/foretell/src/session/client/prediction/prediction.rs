@@ -14,13 +14,13 @@ use crate::rollback::{NewestPredictions, Timeline};
 use crate::session::Rules;
 use crate::session::client::client_settings::ClientSettings;
 use crate::session::client::correction_causes::Causes;
-use crate::session::client::snapshots::ToldInputs;
-use crate::session::client::snapshots::{Compared, Snapshot, Snapshots};
+use crate::session::client::snapshots::{Compared, Look, Snapshot, Snapshots, ToldInputs, Tracks};
 use crate::session::client::update_log::UpdateLog;
 use crate::session::client::update_report::ClientEvent;
 use crate::session::exact_row_codec::proof_of;
 use crate::time::{Tick, TickTime};
-use crate::world::{PlayerId, PredictionSet, Rows, Tolerance, World};
+use crate::world::{Owned, PlayerId, PredictionSet, Rows, Tolerance, World};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// The longest history that is kept.
@@ -229,6 +229,18 @@ impl<W: World> Prediction<W> {
     /// Whom to predict.
     pub(crate) fn wanted(&self) -> &PredictionSet {
         self.targets.wanted()
+    }
+
+    /// What is predicted and is to be so no more, ascending, each entity once: by the newest predicted rows, and where it has ended in them
+    /// by what others are shown as.
+    pub(crate) fn left(&self, newest: &Rows, tracks: &Tracks, look: &Look) -> Vec<Owned> {
+        let (before, wanted) = (self.timeline.predicted(), self.targets.wanted());
+        let shown = tracks.first_components(look).filter(|of| before.contains(*of));
+        let all = newest.iter().map(|row| row.owned()).chain(shown);
+        let mut left: Vec<Owned> = all.filter(|of| !wanted.contains(*of)).collect();
+        left.sort_by_key(|of| of.entity);
+        left.dedup_by_key(|of| of.entity);
+        left
     }
 
     /// Predicts them, from the state of `tick` on, which has been compared.

@@ -88,7 +88,7 @@ impl KnownRows {
             if tracks.has(other, &tracks.in_state(tick)) && tracks.end(tick, other, None) {
                 rows.remove(other);
             }
-            let after = tracks.first_after(other, tick);
+            let after = tracks.first_after(other, tick, |row| row.is_some());
             if let Some(after) = after.filter(|after| tracks.has(key, &tracks.in_state(*after))) {
                 is_over |= tracks.end(after, key, None);
             }

@@ -3,6 +3,7 @@
 mod baselines;
 mod comparison_outcomes;
 mod component_tracks;
+mod going_over;
 mod hidden_entities;
 mod input_relay_reader;
 mod known_rows;
@@ -18,6 +19,7 @@ mod tracks;
 pub(super) use comparison_outcomes::Compared;
 pub use comparison_outcomes::Outcomes;
 pub(super) use component_tracks::Revision;
+pub(super) use going_over::GoingOver;
 pub(super) use input_relay_reader::{InputRelayReader, ToldInputs};
 pub(super) use snapshot::{Snapshot, SnapshotPart, Stored};
 pub(super) use snapshots::Snapshots;

@@ -5,12 +5,12 @@
 
 use super::baselines::{Baselines, Holders};
 use super::comparison_outcomes::{Compared, Outcomes};
+use super::going_over::GoingOver;
 use super::hidden_entities::HiddenEntities;
 use super::known_rows::{Gone, KnownRows};
 use super::received_datagrams::ReceivedDatagrams;
 use super::shown_row_reader::ShownRowReader;
 use super::snapshot::{Lists, Snapshot, SnapshotPart, Stored};
-use super::track_lookup::Look;
 use super::tracks::Tracks;
 use crate::session::Rules;
 use crate::session::ack_bits::AckBits;
@@ -108,7 +108,7 @@ impl Snapshots {
             if known.take_in(tick, record, words) {
                 hidden.note_record(tick, record);
             } else if record.is_hidden
-                && let Some(until) = known.tracks().first_after(record.key, tick)
+                && let Some(until) = known.tracks().first_after(record.key, tick, |row| row.is_some())
             {
                 hidden.note_late(record.key.entity, tick, until);
             }
@@ -371,9 +371,9 @@ impl Snapshots {
         self.known.tracks().newest_tick(key)
     }
 
-    /// An entity that was predicted, and is so in these rows, [is shown](Tracks::go_over) by what the server tells of it from now on.
-    pub(crate) fn go_over(&mut self, entity: Entity, predicted: &Rows, look: &Look) {
-        self.known.tracks_mut().go_over(entity, predicted, look);
+    /// What was shown otherwise is shown by what the server tells of it from now on.
+    pub(crate) fn go_over(&mut self, what: &GoingOver<'_>) {
+        what.cut(self.known.tracks_mut());
     }
 
     /// How each row was in the last states.

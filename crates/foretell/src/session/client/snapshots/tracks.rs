@@ -8,7 +8,7 @@ use super::track_rings::{Status, TrackEntry};
 use crate::session::curves::Sample;
 use crate::session::shown_row_header::SLOTS_MAX;
 use crate::time::{Tick, TickRate, TickTime};
-use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{ComponentId, Entity, Owned, PlayerId, Row, RowKey, Schema};
 use alloc::vec::Vec;
 
 /// More rows are not shown.
@@ -192,30 +192,24 @@ impl Tracks {
         Some(self.tables[usize::from(key.component.0)].newest_tick(self.find(key)?))
     }
 
-    /// The first state after that of `tick` in which a row is there that was told.
-    pub(super) fn first_after(&self, key: RowKey, tick: Tick) -> Option<Tick> {
+    /// The first state after that of `tick` in which a row was told so; `None` is one that is not there.
+    pub(super) fn first_after(&self, key: RowKey, tick: Tick, is_so: impl Fn(Option<&[u32]>) -> bool) -> Option<Tick> {
         let known = KnownIn { update: self.update, newest: tick };
         let states = self.states(key.component, self.find(key)?, known);
-        states
-            .take_while(|state| state.entry.tick > tick)
-            .filter(TrackSample::is_there)
-            .last()
-            .map(|state| state.entry.tick)
+        let later = states.take_while(|state| state.entry.tick > tick);
+        later.filter(|state| is_so(state.sample().map(|(_, words)| words))).last().map(|state| state.entry.tick)
     }
 
-    /// An entity that was predicted, and is so in these rows, is shown by what the server tells of it from now on. Where it is something
-    /// else at this point, or nothing yet, it is as in the first state with what it was predicted to be until the point comes to that.
-    pub(super) fn go_over(&mut self, entity: Entity, predicted: &Rows, look: &Look) {
-        let is_predicted = |component| predicted.words(RowKey { component, entity }).is_some();
-        let is_something_else = |component| !is_predicted(component) && self.has(RowKey { component, entity }, look);
-        if self.owner(entity, look).is_some() && !self.schema.ids().any(is_something_else) {
-            return;
-        }
-        let new = predicted.of(entity).filter(|row| !self.has(row.key(), look));
-        let Some(first) = new.filter_map(|row| self.first_after(row.key(), look.at.tick())).min() else { return };
-        for (component, table) in self.schema.ids().zip(&mut self.tables) {
-            table.forget_before(entity, first, is_predicted(component));
-        }
+    /// A row as it is in the last state up to a point.
+    pub(crate) fn words(&self, key: RowKey, look: &Look) -> Option<&[u32]> {
+        let found = self.tables[usize::from(key.component.0)].neighbours(self.find(key)?, look)?;
+        found.before.sample().map(|(_, words)| words)
+    }
+
+    /// Forgets how a row was before the last state up to `tick`, which counts in its place from now on; but where it was predicted and is
+    /// not there in that state, nothing is forgotten.
+    pub(super) fn forget_before(&mut self, key: RowKey, tick: Tick, is_predicted: bool) {
+        self.tables[usize::from(key.component.0)].forget_before(key.entity, tick, is_predicted);
     }
 
     /// How many rows of a component are known, some of which may be gone.

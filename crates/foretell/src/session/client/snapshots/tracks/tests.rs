@@ -6,8 +6,6 @@ use crate::session::test_states::{self, SHIP};
 use alloc::collections::BTreeMap;
 use proptest::prelude::*;
 
-mod going_over;
-
 const ME: PlayerId = PlayerId::new(1);
 const OTHER: PlayerId = PlayerId::new(2);
 const STATES: usize = 8;

@@ -1,0 +1,138 @@
+//! What goes over to what is told of it is shown as what it was until then.
+
+use super::super::track_lookup::KnownIn;
+use super::*;
+use crate::session::test_states::{self, PURSE, SHIP};
+use crate::time::{TickRate, TickTime};
+use crate::world::{Entity, Row};
+use alloc::vec::Vec;
+use foretell::State;
+
+const OWNER: PlayerId = PlayerId::new(2);
+const OF: Owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 0), owner: OWNER };
+/// The words of both components in the states from 3 on, where they are there.
+type Told<'a> = &'a [(Option<u32>, Option<u32>)];
+
+fn row(component: ComponentId, words: &[u32]) -> Row<'_> {
+    Row { component, entity: OF.entity, owner: OWNER, words }
+}
+
+fn tracks(told: Told<'_>) -> Tracks {
+    let mut tracks = Tracks::new(&test_states::schema(), 8, TickRate::hz(64));
+    for (tick, (ship, purse)) in (3..).map(Tick::new).zip(told) {
+        for (component, word) in [(SHIP, ship), (PURSE, purse)] {
+            let key = test_states::key(component, OF.entity);
+            match word {
+                Some(word) => _ = tracks.put(tick, row(component, &[*word]), false),
+                None if tracks.find(key).is_some() => _ = tracks.end(tick, key, None),
+                None => {}
+            }
+        }
+    }
+    tracks
+}
+
+fn look(tracks: &Tracks, at: f64) -> Look {
+    let known = KnownIn { update: tracks.update(), newest: Tick::new(20) };
+    Look { at: TickTime::ticks(at), known, interval: 1 }
+}
+
+/// What is shown at 5.5 and 7.5 once it has gone over at 5.5, and was to be shown so.
+fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>), is_by_steps: bool) -> Vec<(Option<u32>, Option<u32>)> {
+    let (mut tracks, schema) = (tracks(told), test_states::schema());
+    let mut rows = Rows::new(&schema);
+    for (component, word) in [(SHIP, to.0), (PURSE, to.1)] {
+        word.iter().for_each(|word| rows.set_words(row(component, &[*word])));
+    }
+    rows.settle();
+    let at = look(&tracks, 5.5);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, is_by_steps, look: at }.cut(&mut tracks);
+    let word = |component, at| {
+        let words = tracks.words(test_states::key(component, OF.entity), &look(&tracks, at));
+        words.map(|words| words[0])
+    };
+    [5.5, 7.5].map(|at| (word(SHIP, at), word(PURSE, at))).to_vec()
+}
+
+#[test]
+fn what_has_become_something_else_is_that_from_there_on() {
+    let told = [(Some(3), None), (Some(4), None), (Some(5), None), (Some(6), None), (None, Some(70)), (None, Some(80))];
+    assert_eq!(gone_over(&told, (None, Some(1)), false), [(None, Some(70)); 2]);
+    assert_eq!(
+        gone_over(&told, (Some(1), None), false)[0],
+        (Some(5), None),
+        "what was predicted by mistake is not kept"
+    );
+}
+
+#[test]
+fn a_part_that_it_has_got_or_lost_is_there_or_not_from_there_on_and_the_rest_goes_on() {
+    let gets = [
+        (Some(3), None),
+        (Some(3), None),
+        (Some(3), None),
+        (Some(3), Some(60)),
+        (Some(3), Some(70)),
+        (Some(3), Some(70)),
+    ];
+    assert_eq!(gone_over(&gets, (Some(3), Some(1)), false), [(Some(3), Some(60)), (Some(3), Some(70))]);
+    assert_eq!(gone_over(&gets, (Some(3), None), false)[0], (Some(3), None));
+    let loses = gets.map(|(ship, purse)| (ship, if purse.is_none() { Some(1) } else { None }));
+    assert_eq!(gone_over(&loses, (Some(3), None), false), [(Some(3), None); 2]);
+}
+
+#[test]
+fn what_says_nothing_of_where_it_is_says_what_it_was_to_say_as_soon_as_that_is_told() {
+    let told = [3, 3, 3, 6, 7, 8].map(|word| (Some(word), Some(1)));
+    assert_eq!(gone_over(&told, (Some(7), Some(1)), false), [(Some(7), Some(1)); 2]);
+    assert_eq!(gone_over(&told, (Some(3), Some(1)), false), [(Some(3), Some(1)), (Some(7), Some(1))]);
+    assert_eq!(gone_over(&told, (Some(9), Some(1)), false)[0], (Some(3), Some(1)), "that is not told");
+}
+
+#[test]
+fn what_has_ended_is_gone_from_there_on() {
+    let told =
+        [(Some(3), Some(1)), (Some(3), Some(1)), (Some(3), Some(1)), (Some(3), Some(1)), (None, None), (None, None)];
+    assert_eq!(gone_over(&told, (None, None), false), [(None, None); 2]);
+}
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Door {
+    #[state(position)]
+    at: [f32; 3],
+    is_open: bool,
+    #[state(teleports)]
+    teleports: u8,
+}
+
+/// Where a door is shown at 5.5, as it goes over as this one; it is told to be open from state 7 on, and put elsewhere in state 8.
+fn door_gone_over(to: Door, is_by_steps: bool) -> Door {
+    let schema = Schema::of::<Door>();
+    let mut tracks = Tracks::new(&schema, 8, TickRate::hz(64));
+    let words = |door: &Door| {
+        let mut words = [0; 8];
+        let count = schema.component(ComponentId(0)).words();
+        assert!(door.write(0, &mut words[..count]));
+        words[..count].to_vec()
+    };
+    for tick in 3..=9_u8 {
+        let door = Door { at: [f32::from(tick), 0.0, 0.0], is_open: tick >= 7, teleports: u8::from(tick >= 8) };
+        tracks.put(Tick::new(u32::from(tick)), row(ComponentId(0), &words(&door)), false);
+    }
+    let mut rows = Rows::new(&schema);
+    rows.set_words(row(ComponentId(0), &words(&to)));
+    rows.settle();
+    let look = look(&tracks, 5.5);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, is_by_steps, look }.cut(&mut tracks);
+    let shown = tracks.words(test_states::key(ComponentId(0), OF.entity), &look).expect("it is there");
+    Door::read(0, shown).expect("a door")
+}
+
+#[test]
+fn where_something_is_counts_unless_it_is_put_elsewhere_or_goes_by_steps() {
+    let to = |is_open, teleports| Door { at: [20.0, 0.0, 0.0], is_open, teleports };
+    assert_eq!(door_gone_over(to(false, 0), false).at[0], 5.0);
+    assert_eq!(door_gone_over(to(true, 0), false).at[0], 5.0, "a body goes on where it was");
+    assert_eq!(door_gone_over(to(true, 1), false).at[0], 8.0, "but not where it was before it was put elsewhere");
+    assert_eq!(door_gone_over(to(true, 0), true).at[0], 7.0, "nor what somebody else has opened as closed");
+}

@@ -1,0 +1,206 @@
+//! What two players use within a round trip: who comes second sees it as they have made it, and then as the other has, not as it was before
+//! both.
+
+use crate::budgets::link;
+use foretell::session::client::ClientEvent;
+use foretell::{
+    Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig, Simulate,
+    State, Step, Table, Tick, Views, World,
+};
+use foretell_sim::harness::{Driver, HostOptions, Moment, PlayerOptions, Simulation};
+use std::time::Duration;
+
+/// In which tick the first player uses everything; the second does so later.
+const USED: u32 = 300;
+
+#[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
+struct Keys {
+    uses: bool,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Pawn {
+    #[state(position)]
+    at: [f64; 3],
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Lamp {
+    is_lit: bool,
+}
+
+/// Starts when it is used.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Lift {
+    #[state(position)]
+    at: [f64; 3],
+    goes: bool,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Coin {
+    #[state(position)]
+    at: [f64; 3],
+}
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+enum Crate {
+    Free {
+        #[state(position)]
+        at: [f64; 3],
+    },
+    Held {
+        #[state(position)]
+        at: [f64; 3],
+        by: PlayerId,
+    },
+}
+
+const fn thing(nth: u16) -> Owned {
+    Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, nth), owner: PlayerId::SERVER }
+}
+
+const LAMP: Owned = thing(0);
+const LIFT: Owned = thing(1);
+const COIN: Owned = thing(2);
+const CRATE: Owned = thing(3);
+
+#[derive(World, Clone, Default)]
+struct Hall {
+    pawns: Table<Pawn>,
+    lamps: Table<Lamp>,
+    lifts: Table<Lift>,
+    coins: Table<Coin>,
+    crates: Table<Crate>,
+}
+
+impl Hall {
+    fn furnished() -> Hall {
+        let mut hall = Hall::default();
+        hall.lamps.insert(LAMP, Lamp::default());
+        hall.lifts.insert(LIFT, Lift::default());
+        hall.coins.insert(COIN, Coin::default());
+        hall.crates.insert(CRATE, Crate::Free { at: [1.0, 0.0, 0.0] });
+        hall
+    }
+
+    /// The pawn of a player uses what nobody has used yet.
+    fn take(&mut self, step: &mut Step<'_, Keys>, pawn: Owned) {
+        if self.lamps.get(LAMP.entity).is_some_and(|lamp| !lamp.is_lit)
+            && let Some(mut lamp) = self.lamps.change(step, pawn, LAMP.entity)
+        {
+            lamp.is_lit = true;
+        }
+        if self.lifts.get(LIFT.entity).is_some_and(|lift| !lift.goes)
+            && let Some(mut lift) = self.lifts.change(step, pawn, LIFT.entity)
+        {
+            lift.goes = true;
+        }
+        if self.coins.get(COIN.entity).is_some() && step.change(pawn, COIN) {
+            self.coins.remove(COIN.entity);
+        }
+        if let Some(Crate::Free { at }) = self.crates.get(CRATE.entity).map(|it| *it)
+            && let Some(mut held) = self.crates.change(step, pawn, CRATE.entity)
+        {
+            *held = Crate::Held { at, by: pawn.owner };
+        }
+    }
+}
+
+impl Simulate for Hall {
+    type Input = Keys;
+
+    fn step(&mut self, step: &mut Step<'_, Keys>) {
+        for joined in step.joined() {
+            self.pawns.spawn(step, joined.player, Pawn::default());
+        }
+        let pawns: Vec<Owned> = self.pawns.simulated(step).map(|pawn| pawn.owned()).collect();
+        for pawn in pawns {
+            if step.input(pawn.owner).is_some_and(|player| player.input.uses) {
+                self.take(step, pawn);
+            }
+        }
+        for mut lift in self.lifts.simulated(step).filter(|lift| lift.goes) {
+            lift.at[1] += 1.0 / 64.0;
+        }
+    }
+}
+
+/// What the second player sees of each thing, one letter for each way in which it is shown after another.
+#[derive(Default)]
+struct Watch {
+    /// How many ticks after the first the second uses all.
+    later: u32,
+    seen: [String; 4],
+    refused: usize,
+    views: Views,
+}
+
+impl Driver<Hall> for Watch {
+    fn input(&mut self, player: usize, tick: Tick) -> Keys {
+        Keys { uses: tick.get() == USED + if player == 1 { self.later } else { 0 } }
+    }
+
+    fn after_client(&mut self, player: usize, at: Moment, client: &Client<Hall>, frame: &Frame<'_>) {
+        if player != 1 || frame.tick < Tick::new(USED - 60) {
+            return;
+        }
+        self.refused += frame.events.iter().filter(|event| matches!(event, ClientEvent::ChangeRefused { .. })).count();
+        client.present(at.local, &mut self.views);
+        let (views, own) = (&self.views, client.player().expect("joined"));
+        let now = [
+            views
+                .get(LAMP.entity)
+                .and_then(|view| view.get::<Lamp>())
+                .map_or('?', |lamp| if lamp.is_lit { 'L' } else { 'd' }),
+            views
+                .get(LIFT.entity)
+                .and_then(|view| view.get::<Lift>())
+                .map_or('?', |lift| if lift.goes { 'G' } else { 's' }),
+            if views.get(COIN.entity).is_some() { 'c' } else { '-' },
+            match views.get(CRATE.entity).and_then(|view| view.get::<Crate>()) {
+                Some(Crate::Held { by, .. }) if by == own => 'O',
+                Some(Crate::Held { .. }) => 'H',
+                Some(Crate::Free { .. }) => 'f',
+                None => '?',
+            },
+        ];
+        for (seen, now) in self.seen.iter_mut().zip(now) {
+            if !seen.ends_with(now) {
+                seen.push(now);
+            }
+        }
+    }
+}
+
+fn watch(later: u32, latency_ms: u64, snapshot_rate: SendRate) -> Watch {
+    let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
+    let mut simulation = Simulation::new(Rules::new(Hall::schema()), config, Hall::furnished(), 1);
+    for latency_ms in [10, latency_ms] {
+        let (client, world) = (ClientConfig::default(), Hall::default());
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions: link(latency_ms), world });
+    }
+    let mut watch = Watch { later, ..Watch::default() };
+    simulation.run_until(Instant::ZERO + Duration::from_secs(8), &mut watch);
+    watch
+}
+
+#[test]
+fn who_comes_second_sees_what_they_made_of_it_and_then_what_the_first_has() {
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    for latency_ms in [20, 50, 120, 200] {
+        for rate in [SendRate::EveryTick, SendRate::Hz(20)] {
+            for later in [0, 1, 2, 5, 8] {
+                let watch = watch(later, latency_ms, rate);
+                refused += watch.refused;
+                let expected: [&[&str]; 4] = [&["dL"], &["sG"], &["c-"], &["fOH", "fH"]];
+                for (seen, expected) in watch.seen.iter().zip(expected) {
+                    let case = format!("{later} later, {latency_ms} ms, {rate:?}");
+                    wrong.extend((!expected.contains(&&**seen)).then(|| format!("{case}: {seen}")));
+                }
+            }
+        }
+    }
+    assert!(refused > 80, "{refused}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
