@@ -25,6 +25,8 @@ pub(crate) struct ChangedRow {
     words: Option<(AnyRow, usize)>,
     /// Whether the step has not found it: it is of another sort now, or in another table.
     is_given: bool,
+    /// Which of its words the step has made others than it has found, the first the lowest bit.
+    altered: u64,
     /// The first state after the step of which it was told.
     told: Option<Tick>,
 }
@@ -32,13 +34,17 @@ pub(crate) struct ChangedRow {
 impl ChangedRow {
     /// One that was removed.
     fn gone(RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
-        ChangedRow { key, owner, words: None, is_given: false, told: None }
+        ChangedRow { key, owner, words: None, is_given: false, altered: u64::MAX, told: None }
     }
 
-    fn made(row: Row<'_>, is_given: bool) -> ChangedRow {
+    /// One that the step has found so.
+    fn made(row: Row<'_>, found: Option<&[u32]>) -> ChangedRow {
         let mut words = [0; ROW_WORDS_MAX];
         words[..row.words.len()].copy_from_slice(row.words);
-        ChangedRow { words: Some((words, row.words.len())), is_given, ..ChangedRow::gone(row.removed()) }
+        let differs = |at: usize| found.is_none_or(|found| found[at] != row.words[at]);
+        let altered = (0..row.words.len()).filter(|at| differs(*at)).fold(0, |altered, at| altered | 1 << at);
+        let words = Some((words, row.words.len()));
+        ChangedRow { words, is_given: found.is_none(), altered, ..ChangedRow::gone(row.removed()) }
     }
 
     /// Whether it was removed.
@@ -50,8 +56,13 @@ impl ChangedRow {
         RemovedRow { key: self.key, owner: self.owner }
     }
 
+    /// Which of its words the step has made others than it has found, the first the lowest bit; all where it was removed.
+    pub(crate) fn altered(&self) -> u64 {
+        self.altered
+    }
+
     /// The row; `None` where it was removed.
-    fn row(&self) -> Option<Row<'_>> {
+    pub(crate) fn row(&self) -> Option<Row<'_>> {
         let RowKey { component, entity } = self.key;
         let (words, length) = self.words.as_ref()?;
         Some(Row { component, entity, owner: self.owner, words: &words[..*length] })
@@ -66,7 +77,7 @@ pub(crate) struct PredictedChange {
     /// By whose entity.
     pub by: Owned,
     pub entity: Entity,
-    rows: Vec<ChangedRow>,
+    pub rows: Vec<ChangedRow>,
     answer: Verdict,
     /// The first step that does not find it so any more, or may change it again.
     until: Option<Tick>,
@@ -246,7 +257,7 @@ impl OptimisticChanges {
         let changed =
             published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
         let made = changed.filter(|row| Some(row.words) != before(row.key()));
-        let made = made.map(|row| ChangedRow::made(row, before(row.key()).is_none()));
+        let made = made.map(|row| ChangedRow::made(row, before(row.key())));
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
         let gone = written.of(entity).map(|row| row.removed()).filter(|row| is_gone(row.key));
@@ -313,9 +324,10 @@ impl OptimisticChanges {
         self.outdated = None;
     }
 
-    /// The entities of which the game has not heard yet that a change was refused.
-    pub(crate) fn just_refused(&self) -> impl Iterator<Item = Entity> {
-        self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity)
+    /// Those of which the game has not heard yet that they are refused.
+    pub(crate) fn just_refused(&self) -> impl Iterator<Item = &PredictedChange> {
+        let refused = self.answers.iter().filter(|answer| answer.is_refused);
+        refused.flat_map(|of| self.changes.iter().filter(|change| (change.tick, change.entity) == (of.tick, of.entity)))
     }
 
     /// Takes out what the game has not heard yet; ascending by the tick in which the answer came.

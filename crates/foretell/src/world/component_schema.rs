@@ -172,11 +172,12 @@ impl ComponentSchema {
         self.has_pose
     }
 
-    /// Whether anything that goes from value to value by steps is another in two rows.
-    pub(crate) fn steps_between(&self, one: &[u32], other: &[u32]) -> bool {
+    /// Whether anything that goes from value to value by steps is another in two rows, of these words: the first is the lowest bit.
+    pub(crate) fn steps_between(&self, one: &[u32], other: &[u32], of: u64) -> bool {
         let goes_by_steps = |meaning| matches!(meaning, Meaning::Plain | Meaning::Parent | Meaning::Teleports);
-        let mut stepped = self.places().filter(|(_, column)| goes_by_steps(column.meaning));
-        stepped.any(|(at, column)| one[at..at + column.words()] != other[at..at + column.words()])
+        let stepped = self.places().filter(|(_, column)| goes_by_steps(column.meaning));
+        let mut words = stepped.flat_map(|(at, column)| at..at + column.words());
+        words.any(|at| of >> at & 1 == 1 && one[at] != other[at])
     }
 
     /// How often a row says that its entity has been put elsewhere.

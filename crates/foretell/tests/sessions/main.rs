@@ -63,6 +63,7 @@ mod taken;
 mod tampering;
 mod teleports;
 mod thrown;
+mod told_twice;
 mod traffic;
 mod variants;
 mod views;

@@ -22,7 +22,7 @@ impl Causes {
     /// An input of another player that this client predicts was not the one that was guessed, or was never told.
     pub const RELAYED_INPUT: Causes = Causes(32);
     /// An entity of another player was elsewhere: one that it touched, or one that was a proxy and is predicted now, or
-    /// the other way round.
+    /// the other way round. Or another player has done something to it of which nothing is known here.
     pub const OTHERS: Causes = Causes(64);
     /// The client's own clock was set, or it stood still: more than 250 ms lie between two updates, or its clock went back, or
     /// its ticks have fallen behind the server's. Stands beside what followed: inputs that came late, or a resync.
@@ -33,7 +33,8 @@ impl Causes {
 
     /// In an [exact](crate::session::Rules::exact) session: what is not published was not the authority's, from a whole state
     /// that was taken over until the next canonical tick. Where some of what others have is predicted and some not, as with
-    /// [`Predict::Near`](super::Predict::Near): nothing else explains it; what derived state there is was that of a part of the world.
+    /// [`Predict::Near`](super::Predict::Near): nothing else explains it; what derived state there is was that of a part of the world. It stands
+    /// beside [`OTHERS`](Causes::OTHERS) then.
     pub const DERIVED: Causes = Causes(512);
 
     /// In an [exact](crate::session::Rules::exact) session: no input of anybody, no event of the server's and nobody who came or

@@ -5,9 +5,10 @@ use super::authority_handoff::AuthorityHandoff;
 use super::client_settings::{ClientSettings, Moment};
 use super::prediction::{Known, Prediction, Restart};
 use super::presentation::{Presentation, Sources, Views};
-use super::snapshots::{GoingOver, Snapshots};
+use super::snapshots::{ChangedWords, GoingOver, Snapshots};
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
+use crate::rollback::ChangedRow;
 use crate::session::Rules;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, RowKey, Rows, State, World};
@@ -97,9 +98,9 @@ impl<W: World> LocalWorld<W> {
 
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
+        self.show_refused(moment);
         if let Some(tick) = state {
             self.compare(moment.settings, world, tick, log);
-            self.show_refused(moment);
             self.switch(moment, world, tick, log);
             self.prediction.timeline.confirm(tick);
         }
@@ -115,18 +116,27 @@ impl<W: World> LocalWorld<W> {
         }
     }
 
-    /// What the player has changed of others' and was refused is shown as it was told last, where somebody else has changed it.
+    /// What the player has changed of others' and was refused is shown as it was told last, where somebody else has changed it, too; it goes
+    /// over from where it was shown.
     fn show_refused(&mut self, moment: Moment<'_>) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
-        let mut refused = prediction.timeline.changes().changes.just_refused().peekable();
-        if refused.peek().is_none() {
+        let timeline = &prediction.timeline;
+        if timeline.changes().changes.just_refused().next().is_none() {
             return;
         }
-        let shown = presentation.remote.samples(&Sources::new(moment, &prediction.timeline, snapshots, authority));
-        let (Some(look), Some(told)) = (shown.map(|remote| remote.look()), snapshots.rows().cloned()) else { return };
+        let shown = presentation.remote.samples(&Sources::new(moment, timeline, snapshots, authority));
+        let Some(look) = shown.map(|remote| remote.look()) else { return };
         let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
-        for of in refused.map(|entity| snapshots.owned(entity)).collect::<Vec<_>>() {
-            snapshots.go_over(&GoingOver { schema, of, player, to: &told, is_by_steps: true, look });
+        for change in timeline.changes().changes.just_refused() {
+            let changed = change.rows.iter().map(|row| ChangedWords { key: row.key, words: row.altered() });
+            let (changed, of) = (changed.collect::<Vec<_>>(), snapshots.owned(change.entity));
+            let mut told = Rows::new(schema);
+            snapshots.rows().into_iter().flat_map(|rows| rows.of(of.entity)).for_each(|row| told.set_words(row));
+            told.settle();
+            presentation.note_refused(&Sources::new(moment, timeline, snapshots, authority), of.entity);
+            snapshots.go_over(&GoingOver { schema, of, player, to: &told, refused: Some(&changed), look });
+            let sources = Sources::new(moment, timeline, snapshots, authority);
+            change.rows.iter().filter_map(ChangedRow::row).for_each(|row| presentation.hide_refused(&sources, row));
         }
     }
 
@@ -143,7 +153,7 @@ impl<W: World> LocalWorld<W> {
             if let (Some(newest), Some(look)) = (prediction.timeline.rows(prediction.timeline.present()), shown) {
                 let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
                 for of in prediction.left(newest, snapshots.tracks(), &look) {
-                    snapshots.go_over(&GoingOver { schema, of, player, to: newest, is_by_steps: false, look });
+                    snapshots.go_over(&GoingOver { schema, of, player, to: newest, refused: None, look });
                 }
             }
             prediction.switch(world, tick, snapshots, log);

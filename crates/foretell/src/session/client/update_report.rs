@@ -24,7 +24,8 @@ pub enum ClientState {
     /// for the server. Or it starts again from every snapshot, as all of them are older than the horizon.
     Resyncing,
     /// No snapshot for 5 s. It still listens, and asks for its place again: it goes on when the server has kept it, else it
-    /// joins anew. The game has nothing to do.
+    /// joins anew. The game has nothing to do for that; as long as this lasts, and while inputs starve, it
+    /// had better press nothing, or its player runs off on this screen alone and is put back.
     Lost,
 }
 

@@ -179,9 +179,10 @@ impl CauseEvidence {
         self.exact_causes.as_ref().is_none_or(|exact_causes| !self.causes_exactly(exact_causes, tick).is_unexplained())
     }
 
-    /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody.
+    /// What may explain a difference where a part of the world is predicted: pushes are passed on by what belongs to nobody, and what
+    /// others do to what is predicted is not known.
     pub(crate) fn cause_in_part(&self) -> Causes {
-        if self.misguessed.is_empty() { Causes::DERIVED } else { Causes::RELAYED_INPUT }
+        if self.misguessed.is_empty() { Causes::OTHERS.with(Causes::DERIVED) } else { Causes::RELAYED_INPUT }
     }
 
     /// Why everything is taken over, and simulated on up to `until`.

@@ -2,17 +2,17 @@
 //! told of it: until then it would be shown as what and where it was.
 
 use crate::rollback::NewestPredictions;
-use crate::session::client::snapshots::{Look, Tracks};
+use crate::session::client::snapshots::{Look, Tracks, shown_words};
 use crate::time::{Tick, TickTime};
-use crate::world::{Entity, PredictionSet, Row, Rows, Schema};
+use crate::world::{Owned, PredictionSet, Row, Rows, Schema};
 use alloc::vec::Vec;
 
 /// Lives as long as a session.
 pub(super) struct ChangedEntities {
     schema: Schema,
     /// Those that are predicted still, each with the newest predicted state of when it was not wanted any more.
-    kept: Vec<(Entity, Tick)>,
-    next: Vec<(Entity, Tick)>,
+    kept: Vec<(Owned, Tick)>,
+    next: Vec<(Owned, Tick)>,
 }
 
 impl ChangedEntities {
@@ -31,31 +31,26 @@ impl ChangedEntities {
     ) {
         let ChangedEntities { schema, kept, next } = self;
         next.clear();
-        let newest = states.newest.into_iter();
-        let begun = newest.clone().flat_map(|rows| rows.iter()).filter(|row| is_news(*row, shown, schema));
+        let Some(newest) = states.newest else { return };
+        let (player, (_, look)) = (wanted.player(), shown);
+        let is_left = |row: &Row<'_>| states.players.contains(row.owned()) && !wanted.contains(row.owned());
+        let begun = newest.iter().filter(is_left).filter(|row| is_news(*row, shown, schema));
         let begun = begun.filter(|row| told.owner(row.entity) == Some(row.owner));
-        let is_over = |row: &Row<'_>| newest.clone().all(|rows| rows.words(row.key()).is_none());
-        for of in begun.chain(told.iter().filter(is_over)).map(|row| row.owned()) {
-            let until = kept.iter().find(|(kept, _)| *kept == of.entity).map_or(states.present, |(_, until)| *until);
-            if states.players.contains(of) && !wanted.contains(of) && shown.1.at < TickTime::start_of(until) {
-                wanted.insert_single(of, true);
-                next.push((of.entity, until));
-            }
+        let is_predicted = |row: &Row<'_>| schema.component(row.component).prediction().is_of(player, row.owner);
+        let ended = told.iter().filter(is_left).filter(|row| is_predicted(row) && newest.words(row.key()).is_none());
+        next.extend(begun.chain(ended).map(|row| (row.owned(), states.present)));
+        next.dedup();
+        for (of, until) in &mut *next {
+            *until = kept.iter().find(|(kept, _)| kept == of).map_or(*until, |(_, until)| *until);
         }
+        next.retain(|(_, until)| look.at < TickTime::start_of(*until));
+        next.iter().for_each(|(of, _)| wanted.insert_single(*of, true));
         core::mem::swap(kept, next);
     }
 }
 
-/// Whether a predicted row is not shown yet, or not where its entity has been put; or one that says nothing of where that is, not what it
-/// says.
+/// Whether a predicted row is not shown yet, or anything about it that goes by steps: what it says, where its entity has been put.
 fn is_news(row: Row<'_>, (tracks, look): (&Tracks, Look), schema: &Schema) -> bool {
-    let of = schema.component(row.component);
-    let is_other = |shown: &[u32]| {
-        if of.has_pose() {
-            of.teleports(shown).differ(of.teleports(row.words))
-        } else {
-            of.steps_between(shown, row.words)
-        }
-    };
-    tracks.words(row.key(), &look).is_none_or(is_other)
+    let is_other = |shown| schema.component(row.component).steps_between(shown, row.words, u64::MAX);
+    shown_words(tracks, row.key(), &look).is_none_or(is_other)
 }

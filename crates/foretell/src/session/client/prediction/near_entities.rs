@@ -56,6 +56,7 @@ impl NearEntities {
             if is_near && (is_predicted || !self.left.iter().any(|(left, _)| *left == row.entity)) {
                 wanted.insert_single(row.owned(), true);
             } else if predicted.is_some() && !is_near && !wanted.contains(row.owned()) {
+                self.left.retain(|(left, _)| *left != row.entity);
                 self.left.push((row.entity, present));
             }
         }

@@ -124,7 +124,9 @@ impl<W: World> Prediction<W> {
         let Prediction { timeline, targets, .. } = self;
         for (player, told) in told.by_player() {
             let is_own = player == targets.wanted().player();
-            let is_wanted = settings.rules.exact || !is_own && targets.may_want(player, snapshots, settings);
+            let is_used = || timeline.predicted().stepped().contains(&player);
+            let may_want = || is_used() || targets.may_want(player, snapshots, settings);
+            let is_wanted = settings.rules.exact || !is_own && may_want();
             // A player without an entity is not worth the memory.
             let has_entity = || snapshots.rows()?.iter().find(|row| row.owner == player);
             if is_wanted && (timeline.knows_inputs_of(player) || has_entity().is_some()) {

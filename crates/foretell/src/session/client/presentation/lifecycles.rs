@@ -278,6 +278,11 @@ impl Lifecycles {
         self.forget_hidden();
     }
 
+    /// Where an entity is shown that may be shown as gone next.
+    pub(crate) fn note_pose(&mut self, entity: Entity, pose: Pose) {
+        self.lives.get_mut(entity).into_iter().for_each(|life| life.pose = pose);
+    }
+
     /// The life of an entity, which is mostly at `next`; where there is none it begins.
     fn entry(&mut self, entity: Entity, next: &mut usize, pose: impl FnOnce() -> Option<Pose>) -> &mut Life {
         let Lifecycles { lives, events, may_wait, .. } = self;

@@ -66,6 +66,25 @@ impl Presentation {
         self.offsets.land(&self.remote.visual(sources));
     }
 
+    /// What its player has made of another's entity was refused, and it may have ended.
+    pub(crate) fn note_refused(&mut self, sources: &Sources<'_>, entity: Entity) {
+        let told = self.remote.visual(sources).motion(entity);
+        told.into_iter().for_each(|told| self.lifecycles.note_pose(entity, told.pose));
+    }
+
+    /// Another's entity was shown by this row until now, which its player has made and was refused: it goes over to how it is told.
+    pub(crate) fn hide_refused(&mut self, sources: &Sources<'_>, row: Row<'_>) {
+        let component = sources.schema.component(row.component);
+        let Some(told) = self.remote.visual(sources).motion(row.entity) else { return };
+        if component.has_pose() {
+            let (pose, velocity, teleports) =
+                (component.pose(row.words), told.velocity, component.teleports(row.words));
+            let offset = self.offsets.at(row.entity, sources.now, velocity, teleports);
+            let shown = Motion { pose: offset.shown(pose), velocity, teleports, is_predicted: true };
+            self.offsets.hide(row.entity, [&shown, &told], vector::length(velocity), sources.now);
+        }
+    }
+
     /// Nothing was corrected since the capture.
     pub(crate) fn keep(&mut self) {
         self.offsets.keep();

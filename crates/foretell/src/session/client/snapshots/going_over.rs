@@ -3,8 +3,15 @@
 
 use super::track_lookup::Look;
 use super::tracks::Tracks;
-use crate::time::Tick;
+use crate::time::{Tick, TickTime};
 use crate::world::{ComponentId, Owned, PlayerId, RowKey, Rows, Schema};
+
+/// Which words of a row a player has changed, the first the lowest bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangedWords {
+    pub key: RowKey,
+    pub words: u64,
+}
 
 /// An entity that is shown by what is told of it from now on, and was by something else until now.
 pub(crate) struct GoingOver<'a> {
@@ -14,8 +21,8 @@ pub(crate) struct GoingOver<'a> {
     pub player: PlayerId,
     /// Its rows as they are to be shown: as they were predicted, or as they were told last.
     pub to: &'a Rows,
-    /// Whether anything that goes by steps is to be shown so, besides whether a row is there and where its entity was put.
-    pub is_by_steps: bool,
+    /// What of it its player has changed and was refused, where it is shown no more as they have made it; `None` where it was predicted.
+    pub refused: Option<&'a [ChangedWords]>,
     /// Where others are shown.
     pub look: Look,
 }
@@ -38,9 +45,10 @@ impl GoingOver<'_> {
     pub(super) fn cut(&self, tracks: &mut Tracks) {
         let any = |change| self.ids().any(|id| self.change(id, tracks) == Some(change));
         let is_not_there = tracks.owner(self.of.entity, &self.look).is_none();
-        if is_not_there || any(Change::Stepped) || any(Change::Begun) && any(Change::Ended) {
-            let firsts = self.ids().filter(|id| self.is_to_be(*id)).filter_map(|id| self.first(id, tracks));
-            if let Some(first) = firsts.min() {
+        let is_to_end = !self.ids().any(|id| self.is_to_be(id));
+        if is_not_there || is_to_end || any(Change::Stepped) || any(Change::Begun) && any(Change::Ended) {
+            let counting = self.ids().filter(|id| is_to_end || self.is_to_be(*id));
+            if let Some(first) = counting.filter_map(|id| self.first(id, tracks)).min() {
                 self.ids().for_each(|id| tracks.forget_before(self.key(id), first, self.is_to_be(id)));
             }
             return;
@@ -66,23 +74,35 @@ impl GoingOver<'_> {
     }
 
     fn change(&self, component: ComponentId, tracks: &Tracks) -> Option<Change> {
-        self.change_from(component, tracks.words(self.key(component), &self.look))
+        self.change_from(component, shown_words(tracks, self.key(component), &self.look))
     }
 
     /// How it is to be shown otherwise than as a component is told.
     fn change_from(&self, component: ComponentId, told: Option<&[u32]>) -> Option<Change> {
-        let of = self.schema.component(component);
-        match (told, self.to.words(self.key(component))) {
+        let (of, key) = (self.schema.component(component), self.key(component));
+        let altered = self.refused.map(|of| altered(of, key));
+        match (told, self.to.words(key)) {
             (None, None) => None,
-            (None, Some(_)) => Some(Change::Begun),
-            // Of what could not be predicted no prediction says that it is not there.
-            (Some(_), None) => {
-                (self.is_by_steps || of.prediction().is_of(self.player, self.of.owner)).then_some(Change::Ended)
+            (None, Some(_)) => self.may_begin_or_end(key).then_some(Change::Begun),
+            (Some(_), None) => self.may_begin_or_end(key).then_some(Change::Ended),
+            (Some(told), Some(to)) if of.has_pose() => {
+                let is_stepped = altered.is_some_and(|words| of.steps_between(told, to, words));
+                let is_put = altered.is_none() && of.teleports(told).differ(of.teleports(to));
+                (is_stepped || is_put).then_some(Change::Stepped)
             }
-            (Some(told), Some(to)) if !of.has_pose() => of.steps_between(told, to).then_some(Change::Set),
-            (Some(told), Some(to)) => {
-                let is_stepped = self.is_by_steps && of.steps_between(told, to);
-                (is_stepped || of.teleports(told).differ(of.teleports(to))).then_some(Change::Stepped)
+            (Some(told), Some(to)) => of.steps_between(told, to, altered.unwrap_or(u64::MAX)).then_some(Change::Set),
+        }
+    }
+
+    /// Whether that a row is there or not is something that was predicted otherwise, or that the player has changed.
+    fn may_begin_or_end(&self, key: RowKey) -> bool {
+        let mut variants = self.schema.other_variants(key);
+        match self.refused {
+            Some(of) => altered(of, key) != 0 || variants.any(|other| altered(of, other) != 0),
+            // Of what could not be predicted no prediction says that it is not there, but another variant of it does.
+            None => {
+                let prediction = self.schema.component(key.component).prediction();
+                prediction.is_of(self.player, self.of.owner) || variants.any(|other| self.to.words(other).is_some())
             }
         }
     }
@@ -91,8 +111,28 @@ impl GoingOver<'_> {
     fn first(&self, component: ComponentId, tracks: &Tracks) -> Option<Tick> {
         let change = self.change(component, tracks)?;
         let is_so = |told: Option<&[u32]>| self.change_from(component, told) != Some(change);
-        tracks.first_after(self.key(component), self.look.at.tick(), is_so)
+        let since = match change {
+            Change::Begun | Change::Ended => self.look,
+            Change::Stepped | Change::Set => shown_at(tracks, component, &self.look),
+        };
+        tracks.first_after(self.key(component), since.at.tick(), is_so)
     }
+}
+
+/// Where the rows of a component are looked at that are there at a point: farther back where they are told more rarely.
+fn shown_at(tracks: &Tracks, component: ComponentId, look: &Look) -> Look {
+    let later = TickTime::ticks(f64::from(tracks.later_ticks(component, look)));
+    Look { at: look.at - later, ..*look }
+}
+
+/// A row as it is shown at a point.
+pub(crate) fn shown_words<'a>(tracks: &'a Tracks, key: RowKey, look: &Look) -> Option<&'a [u32]> {
+    let there = tracks.words(key, look)?;
+    tracks.words(key, &shown_at(tracks, key.component, look)).or(Some(there))
+}
+
+fn altered(changed: &[ChangedWords], key: RowKey) -> u64 {
+    changed.iter().filter(|of| of.key == key).fold(0, |words, of| words | of.words)
 }
 
 #[cfg(test)]

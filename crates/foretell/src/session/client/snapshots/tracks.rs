@@ -200,6 +200,11 @@ impl Tracks {
         later.filter(|state| is_so(state.sample().map(|(_, words)| words))).last().map(|state| state.entry.tick)
     }
 
+    /// How many ticks before a point the rows of a component are shown at it.
+    pub(super) fn later_ticks(&self, component: ComponentId, look: &Look) -> u32 {
+        self.schema.component(component).later_ticks(self.rate, look.interval)
+    }
+
     /// A row as it is in the last state up to a point.
     pub(crate) fn words(&self, key: RowKey, look: &Look) -> Option<&[u32]> {
         let found = self.tables[usize::from(key.component.0)].neighbours(self.find(key)?, look)?;

@@ -14,9 +14,27 @@ const ROOM: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct GoneRow {
     of: GoneKey,
-    /// The newest state in which that was told, as far as it is not known to be lost.
-    told: Option<Tick>,
+    /// As far as it is not known to be lost.
+    told: Option<Told>,
     follower: Option<Follower>,
+}
+
+/// With which states it was told that a row is gone.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    first: Tick,
+    last: Tick,
+}
+
+impl Told {
+    fn in_state(tick: Tick) -> Told {
+        Told { first: tick, last: tick }
+    }
+
+    /// Whether it was told with one state alone, before that of `tick`.
+    fn is_single(self, tick: Tick) -> bool {
+        self.first == self.last && self.last < tick
+    }
 }
 
 /// Another variant of the same enum that is shown instead of a row that is gone, and its number.
@@ -116,12 +134,15 @@ impl GoneRows {
             return;
         }
         if has_come {
-            let is_in_it = |gone: &GoneRow| gone.told == Some(tick) && told.clone().any(|key| *key == gone.of.key);
+            let was_told = |gone: &GoneRow| gone.told.is_some_and(|of| (of.first..=of.last).contains(&tick));
+            let is_in_it = |gone: &GoneRow| was_told(gone) && told.clone().any(|key| *key == gone.of.key);
             return self.gone.retain(|gone| !is_in_it(gone));
         }
         // With all that is known to be gone of the same entities: no part of one is to end long before the others.
         let is_of_these = |gone: &GoneRow| told.clone().any(|key| key.entity == gone.of.key.entity);
-        self.gone.iter_mut().filter(|gone| is_of_these(gone)).for_each(|gone| gone.told = None);
+        let is_under_way = |gone: &GoneRow| gone.told.is_some_and(|of| of.first != of.last && of.last > tick);
+        let lost = self.gone.iter_mut().filter(|gone| is_of_these(gone) && !is_under_way(gone));
+        lost.for_each(|gone| gone.told = None);
     }
 
     /// Whether there is any to tell of.
@@ -129,19 +150,25 @@ impl GoneRows {
         self.gone.iter().any(|gone| gone.waits(rows))
     }
 
-    /// Writes those that have room, of the state of `tick`; calls `note` with each.
+    /// Writes those that have room, of the state of `tick`, each with the next state again if they are told `twice`; calls `note` with
+    /// each.
     pub(super) fn write(
         &mut self,
-        tick: Tick,
+        (tick, twice): (Tick, bool),
         rows: &AckedRows,
         to: &mut ShownDatagram<'_, '_>,
         mut note: impl FnMut(RowKey),
     ) {
-        for gone in self.gone.iter_mut().filter(|gone| gone.waits(rows)) {
+        for gone in &mut self.gone {
+            let told = match gone.told {
+                Some(told) if twice && told.is_single(tick) => Told { last: tick, ..told },
+                _ if gone.waits(rows) => Told::in_state(tick),
+                _ => continue,
+            };
             if !to.write_gone(gone.of.key, gone.of.is_hidden) {
                 return;
             }
-            gone.told = Some(tick);
+            gone.told = Some(told);
             note(gone.of.key);
         }
     }

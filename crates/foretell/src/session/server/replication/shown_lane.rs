@@ -4,7 +4,8 @@
 //! Each row is told by itself, as it is in the state that is sent, and counts as soon as its datagram comes. A row is told
 //! when it has changed, and again when a datagram that told it is lost. That it has come to rest is told of all together that were
 //! told with the state before, if everything has room, and otherwise of each. Where there is more to tell than fits, what is near and
-//! what was told long ago comes first.
+//! what was told long ago comes first. On a link that loses datagrams what nothing later repairs is told with two states, one after the
+//! other: that a row is gone, and how it came to rest. Else it would be late by a round trip where the one is lost.
 
 use super::dirty_tracker::DirtyTracker;
 use super::priority::{Claims, Prioritizer};
@@ -19,16 +20,21 @@ use crate::session::shown_bases::BASE_AGE_MAX;
 use crate::session::stopped_rows_codec::write_stopped;
 use crate::time::Instant;
 
+/// Of how many that have come in a row a link is taken to lose none.
+const COME_WITHOUT_LOSS: u32 = 256;
+
 /// Lives as long as the place.
 #[derive(Clone, Debug)]
 pub(super) struct ShownLane {
     to_tell: DirtyTracker,
     sent: SentDatagrams,
+    /// Of how many datagrams more it must be known that they have come until the link is taken to lose none.
+    loses_for: u32,
 }
 
 impl ShownLane {
     pub(super) fn new() -> ShownLane {
-        ShownLane { to_tell: DirtyTracker::new(), sent: SentDatagrams::new() }
+        ShownLane { to_tell: DirtyTracker::new(), sent: SentDatagrams::new(), loses_for: 0 }
     }
 
     /// Nothing of what was told so far may be there, or all of it.
@@ -39,8 +45,8 @@ impl ShownLane {
 
     /// The client has told which datagrams have come. Returns what has become of those of which it was not known.
     pub(super) fn acknowledge(&mut self, received: AckBits, now: Instant) -> Fates {
-        let ShownLane { to_tell: DirtyTracker { rows, waiting, gone, .. }, sent } = self;
-        sent.settle(received, now, |datagram| {
+        let ShownLane { to_tell: DirtyTracker { rows, waiting, gone, .. }, sent, .. } = self;
+        let fates = sent.settle(received, now, |datagram| {
             let SettledDatagram { tick, has_come, runs, gone: told_gone, stopped } = datagram;
             for told in runs.flat_map(|run| run.chunks()) {
                 if has_come {
@@ -53,12 +59,18 @@ impl ShownLane {
                 rows.note_rest_lost(told, |slot| waiting.add(slot));
             }
             gone.settle(tick, has_come, told_gone);
-        })
+        });
+        let before = if fates.lost > 0 { COME_WITHOUT_LOSS } else { self.loses_for };
+        self.loses_for = before.saturating_sub(fates.come);
+        fates
     }
 
     /// Takes in what has changed up to the state that is sent.
     pub(super) fn note(&mut self, of: &ShownContext<'_>) {
         self.to_tell.note(of);
+        if self.loses_for > 0 {
+            self.to_tell.tell_stopped();
+        }
     }
 
     /// Whether there is anything to tell.
@@ -111,10 +123,11 @@ impl ShownLane {
         if !is_full {
             self.sent.begin(number, of.tick);
             let DirtyTracker { rows, gone, .. } = &mut self.to_tell;
-            gone.write(of.tick, rows, to, |key| self.sent.note_gone(key));
+            let twice = self.loses_for > 0;
+            gone.write((of.tick, twice), rows, to, |key| self.sent.note_gone(key));
         }
         to.writer.put(0, 1);
-        let ShownLane { to_tell: DirtyTracker { rows, waiting, paced, .. }, sent } = self;
+        let ShownLane { to_tell: DirtyTracker { rows, waiting, paced, .. }, sent, .. } = self;
         let mut row_writer = ShownRowWriter { rows, paced, sent, of, to: to.rows() };
         if !is_full {
             waiting.write(&mut row_writer);

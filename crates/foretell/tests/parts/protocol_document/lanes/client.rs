@@ -267,7 +267,11 @@ fn a_client_that_follows_the_document_alone_is_told_again_what_was_lost() {
         told.extend(sent.iter().filter(|heard| !heard.shown.is_empty()).map(|_| after));
         coast.tell();
     }
-    assert_eq!(told, [1, 1027], "as it moves, and when that is silent for more than 16 s");
+    assert_eq!(
+        told,
+        [1, 2, 1027],
+        "as it moves, as it rests where some were lost, and when that is silent for more than 16 s"
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn look(tracks: &Tracks, at: f64) -> Look {
 }
 
 /// What is shown at 5.5 and 7.5 once it has gone over at 5.5, and was to be shown so.
-fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>), is_by_steps: bool) -> Vec<(Option<u32>, Option<u32>)> {
+fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>)) -> Vec<(Option<u32>, Option<u32>)> {
     let (mut tracks, schema) = (tracks(told), test_states::schema());
     let mut rows = Rows::new(&schema);
     for (component, word) in [(SHIP, to.0), (PURSE, to.1)] {
@@ -46,7 +46,7 @@ fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>), is_by_steps: bool) 
     }
     rows.settle();
     let at = look(&tracks, 5.5);
-    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, is_by_steps, look: at }.cut(&mut tracks);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, refused: None, look: at }.cut(&mut tracks);
     let word = |component, at| {
         let words = tracks.words(test_states::key(component, OF.entity), &look(&tracks, at));
         words.map(|words| words[0])
@@ -57,12 +57,8 @@ fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>), is_by_steps: bool) 
 #[test]
 fn what_has_become_something_else_is_that_from_there_on() {
     let told = [(Some(3), None), (Some(4), None), (Some(5), None), (Some(6), None), (None, Some(70)), (None, Some(80))];
-    assert_eq!(gone_over(&told, (None, Some(1)), false), [(None, Some(70)); 2]);
-    assert_eq!(
-        gone_over(&told, (Some(1), None), false)[0],
-        (Some(5), None),
-        "what was predicted by mistake is not kept"
-    );
+    assert_eq!(gone_over(&told, (None, Some(1))), [(None, Some(70)); 2]);
+    assert_eq!(gone_over(&told, (Some(1), None))[0], (Some(5), None), "what was predicted by mistake is not kept");
 }
 
 #[test]
@@ -75,25 +71,25 @@ fn a_part_that_it_has_got_or_lost_is_there_or_not_from_there_on_and_the_rest_goe
         (Some(3), Some(70)),
         (Some(3), Some(70)),
     ];
-    assert_eq!(gone_over(&gets, (Some(3), Some(1)), false), [(Some(3), Some(60)), (Some(3), Some(70))]);
-    assert_eq!(gone_over(&gets, (Some(3), None), false)[0], (Some(3), None));
+    assert_eq!(gone_over(&gets, (Some(3), Some(1))), [(Some(3), Some(60)), (Some(3), Some(70))]);
+    assert_eq!(gone_over(&gets, (Some(3), None))[0], (Some(3), None));
     let loses = gets.map(|(ship, purse)| (ship, if purse.is_none() { Some(1) } else { None }));
-    assert_eq!(gone_over(&loses, (Some(3), None), false), [(Some(3), None); 2]);
+    assert_eq!(gone_over(&loses, (Some(3), None)), [(Some(3), None); 2]);
 }
 
 #[test]
 fn what_says_nothing_of_where_it_is_says_what_it_was_to_say_as_soon_as_that_is_told() {
     let told = [3, 3, 3, 6, 7, 8].map(|word| (Some(word), Some(1)));
-    assert_eq!(gone_over(&told, (Some(7), Some(1)), false), [(Some(7), Some(1)); 2]);
-    assert_eq!(gone_over(&told, (Some(3), Some(1)), false), [(Some(3), Some(1)), (Some(7), Some(1))]);
-    assert_eq!(gone_over(&told, (Some(9), Some(1)), false)[0], (Some(3), Some(1)), "that is not told");
+    assert_eq!(gone_over(&told, (Some(7), Some(1))), [(Some(7), Some(1)); 2]);
+    assert_eq!(gone_over(&told, (Some(3), Some(1))), [(Some(3), Some(1)), (Some(7), Some(1))]);
+    assert_eq!(gone_over(&told, (Some(9), Some(1)))[0], (Some(3), Some(1)), "that is not told");
 }
 
 #[test]
 fn what_has_ended_is_gone_from_there_on() {
     let told =
         [(Some(3), Some(1)), (Some(3), Some(1)), (Some(3), Some(1)), (Some(3), Some(1)), (None, None), (None, None)];
-    assert_eq!(gone_over(&told, (None, None), false), [(None, None); 2]);
+    assert_eq!(gone_over(&told, (None, None)), [(None, None); 2]);
 }
 
 #[derive(State, Clone, Copy, PartialEq, Debug)]
@@ -106,7 +102,7 @@ struct Door {
 }
 
 /// Where a door is shown at 5.5, as it goes over as this one; it is told to be open from state 7 on, and put elsewhere in state 8.
-fn door_gone_over(to: Door, is_by_steps: bool) -> Door {
+fn door_gone_over(to: Door, refused: Option<&[ChangedWords]>) -> Door {
     let schema = Schema::of::<Door>();
     let mut tracks = Tracks::new(&schema, 8, TickRate::hz(64));
     let words = |door: &Door| {
@@ -123,16 +119,24 @@ fn door_gone_over(to: Door, is_by_steps: bool) -> Door {
     rows.set_words(row(ComponentId(0), &words(&to)));
     rows.settle();
     let look = look(&tracks, 5.5);
-    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, is_by_steps, look }.cut(&mut tracks);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, refused, look }.cut(&mut tracks);
     let shown = tracks.words(test_states::key(ComponentId(0), OF.entity), &look).expect("it is there");
     Door::read(0, shown).expect("a door")
 }
 
 #[test]
-fn where_something_is_counts_unless_it_is_put_elsewhere_or_goes_by_steps() {
+fn a_body_goes_on_where_it_was_unless_it_is_put_elsewhere() {
     let to = |is_open, teleports| Door { at: [20.0, 0.0, 0.0], is_open, teleports };
-    assert_eq!(door_gone_over(to(false, 0), false).at[0], 5.0);
-    assert_eq!(door_gone_over(to(true, 0), false).at[0], 5.0, "a body goes on where it was");
-    assert_eq!(door_gone_over(to(true, 1), false).at[0], 8.0, "but not where it was before it was put elsewhere");
-    assert_eq!(door_gone_over(to(true, 0), true).at[0], 7.0, "nor what somebody else has opened as closed");
+    assert_eq!(door_gone_over(to(false, 0), None).at[0], 5.0);
+    assert_eq!(door_gone_over(to(true, 0), None).at[0], 5.0);
+    assert_eq!(door_gone_over(to(true, 1), None).at[0], 8.0, "not where it was before it was put elsewhere");
+}
+
+#[test]
+fn what_was_refused_is_what_somebody_else_has_made_of_what_was_changed() {
+    let to = Door { at: [9.0, 0.0, 0.0], is_open: true, teleports: 1 };
+    let changed = |words| [ChangedWords { key: test_states::key(ComponentId(0), OF.entity), words }];
+    assert_eq!(door_gone_over(to, Some(&changed(1 << 3))).at[0], 7.0, "it is open");
+    assert_eq!(door_gone_over(to, Some(&changed(0b111))).at[0], 5.0, "where it is goes by no steps");
+    assert_eq!(door_gone_over(to, Some(&[])).at[0], 5.0, "that it is open was not changed");
 }
