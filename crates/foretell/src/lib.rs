@@ -133,6 +133,11 @@ struct Teleports;
 #[doc = include_str!("../../../docs/PICKUPS.md")]
 struct Pickups;
 
+/// And those of the guide to what moves with something else.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/RIDING.md")]
+struct Riding;
+
 /// And that of the guide to who sees what.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/SIGHT.md")]
