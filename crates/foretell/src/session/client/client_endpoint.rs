@@ -166,8 +166,9 @@ impl<W: World> Client<W> {
         self.call(&ClientCall::Predict(player, yes));
     }
 
-    /// How a single entity is to be had until it has ended, whatever holds for the others of its player; `None` is as these. Another's is
-    /// predicted only if the server relays their inputs. It happens with the next snapshot; what is shown goes over smoothly. The
+    /// How a single entity is to be had until it has ended, whatever holds for the others of its player; `None` is as these. Another
+    /// player's is predicted only if the server relays their inputs. It happens with the next snapshot, or as soon as what it was predicted
+    /// to become is shown; what is shown goes over smoothly. The
     /// world's step has to ask [`Step::role`](crate::world::Step::role) then, as an input says nothing of single entities.
     pub fn set_mode(&mut self, entity: Entity, mode: Option<EntityMode>) {
         self.call(&ClientCall::SetMode(entity, mode));
