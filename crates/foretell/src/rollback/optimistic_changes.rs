@@ -77,7 +77,7 @@ pub(crate) struct PredictedChange {
     /// By whose entity.
     pub by: Owned,
     pub entity: Entity,
-    pub rows: Vec<ChangedRow>,
+    rows: Vec<ChangedRow>,
     answer: Verdict,
     /// The first step that does not find it so any more, or may change it again.
     until: Option<Tick>,
@@ -324,10 +324,15 @@ impl OptimisticChanges {
         self.outdated = None;
     }
 
-    /// Those of which the game has not heard yet that they are refused.
-    pub(crate) fn just_refused(&self) -> impl Iterator<Item = &PredictedChange> {
-        let refused = self.answers.iter().filter(|answer| answer.is_refused);
-        refused.flat_map(|of| self.changes.iter().filter(|change| (change.tick, change.entity) == (of.tick, of.entity)))
+    /// The entities of which the game has not heard yet that a change was refused. One may come more than once.
+    pub(crate) fn just_refused(&self) -> impl Iterator<Item = Entity> {
+        self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity)
+    }
+
+    /// The rows of an entity that were changed, the newest first, and whether that is refused.
+    pub(crate) fn rows_changed(&self, entity: Entity) -> impl Iterator<Item = (&ChangedRow, bool)> {
+        let changes = self.changes.iter().rev().filter(move |change| change.entity == entity);
+        changes.flat_map(|change| change.rows.iter().map(|row| (row, change.is_refused())))
     }
 
     /// Takes out what the game has not heard yet; ascending by the tick in which the answer came.

@@ -16,6 +16,14 @@ const USED: u32 = 300;
 #[derive(Input, Clone, Copy, PartialEq, Default, Debug)]
 struct Keys {
     uses: bool,
+    pushes: bool,
+}
+
+/// Can be pushed as far as clients know, and is fixed.
+#[derive(State, Clone, Copy, PartialEq, Default, Debug)]
+struct Statue {
+    #[state(position)]
+    at: [f64; 3],
 }
 
 #[derive(State, Clone, Copy, PartialEq, Default, Debug)]
@@ -64,6 +72,7 @@ const LAMP: Owned = thing(0);
 const LIFT: Owned = thing(1);
 const COIN: Owned = thing(2);
 const CRATE: Owned = thing(3);
+const STATUE: Owned = thing(4);
 
 #[derive(World, Clone, Default)]
 struct Hall {
@@ -72,6 +81,7 @@ struct Hall {
     lifts: Table<Lift>,
     coins: Table<Coin>,
     crates: Table<Crate>,
+    statues: Table<Statue>,
 }
 
 impl Hall {
@@ -81,6 +91,7 @@ impl Hall {
         hall.lifts.insert(LIFT, Lift::default());
         hall.coins.insert(COIN, Coin::default());
         hall.crates.insert(CRATE, Crate::Free { at: [1.0, 0.0, 0.0] });
+        hall.statues.insert(STATUE, Statue::default());
         hall
     }
 
@@ -116,8 +127,15 @@ impl Simulate for Hall {
         }
         let pawns: Vec<Owned> = self.pawns.simulated(step).map(|pawn| pawn.owned()).collect();
         for pawn in pawns {
-            if step.input(pawn.owner).is_some_and(|player| player.input.uses) {
+            let Some(Keys { uses, pushes }) = step.input(pawn.owner).map(|player| player.input) else { continue };
+            if uses {
                 self.take(step, pawn);
+            }
+            if pushes
+                && !step.is_authority()
+                && let Some(mut statue) = self.statues.change(step, pawn, STATUE.entity)
+            {
+                statue.at[0] += 1.0 / 16.0;
             }
         }
         for mut lift in self.lifts.simulated(step).filter(|lift| lift.goes) {
@@ -138,7 +156,7 @@ struct Watch {
 
 impl Driver<Hall> for Watch {
     fn input(&mut self, player: usize, tick: Tick) -> Keys {
-        Keys { uses: tick.get() == USED + if player == 1 { self.later } else { 0 } }
+        Keys { uses: tick.get() == USED + if player == 1 { self.later } else { 0 }, pushes: false }
     }
 
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Hall>, frame: &Frame<'_>) {
@@ -203,4 +221,50 @@ fn who_comes_second_sees_what_they_made_of_it_and_then_what_the_first_has() {
     }
     assert!(refused > 80, "{refused}");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Pushes the statue for nine ticks.
+#[derive(Default)]
+struct Push {
+    views: Views,
+    /// Where it was shown in each frame.
+    shown: Vec<f64>,
+    refused: usize,
+}
+
+impl Driver<Hall> for Push {
+    fn input(&mut self, _player: usize, tick: Tick) -> Keys {
+        Keys { uses: false, pushes: (USED..USED + 9).contains(&tick.get()) }
+    }
+
+    fn after_client(&mut self, _player: usize, at: Moment, client: &Client<Hall>, frame: &Frame<'_>) {
+        client.present(at.local, &mut self.views);
+        self.refused += frame.events.iter().filter(|event| matches!(event, ClientEvent::ChangeRefused { .. })).count();
+        self.shown.extend(self.views.get(STATUE.entity).map(|view| view.pose().position[0]));
+    }
+}
+
+#[test]
+fn what_is_pushed_for_some_ticks_and_refused_goes_back_to_where_it_stands_without_a_jump() {
+    for (latency_ms, snapshot_rate) in
+        [(20, SendRate::EveryTick), (80, SendRate::EveryTick), (80, SendRate::Hz(20)), (150, SendRate::Hz(30))]
+    {
+        let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
+        let mut simulation = Simulation::new(Rules::new(Hall::schema()), config, Hall::furnished(), 1);
+        let (client, world) = (ClientConfig::default(), Hall::default());
+        simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions: link(latency_ms), world });
+        let mut push = Push::default();
+        simulation.run_until(Instant::ZERO + Duration::from_secs(8), &mut push);
+        let (case, most) =
+            (format!("{latency_ms} ms, {snapshot_rate:?}"), push.shown.iter().copied().fold(0.0, f64::max));
+        assert!(push.refused > 0 && most > 0.05, "{case}: {} refused, {most} m", push.refused);
+        assert!(
+            push.shown.iter().all(|at| *at > -0.02),
+            "{case}: {:?}",
+            push.shown.iter().copied().fold(0.0, f64::min)
+        );
+        let back = push.shown.windows(2).map(|two| two[0] - two[1]).fold(0.0, f64::max);
+        assert!(back < 0.15, "{case}: {back} m back in a frame, of {most}");
+        assert_eq!(push.shown.last(), Some(&0.0), "{case}");
+    }
 }

@@ -4,11 +4,10 @@ use super::authority::AuthorityGrants;
 use super::authority_handoff::AuthorityHandoff;
 use super::client_settings::{ClientSettings, Moment};
 use super::prediction::{Known, Prediction, Restart};
-use super::presentation::{Presentation, Sources, Views};
+use super::presentation::{Motion, Presentation, Sources, Views};
 use super::snapshots::{ChangedWords, GoingOver, Snapshots};
 use super::update_log::UpdateLog;
 use super::update_report::ClientEvent;
-use crate::rollback::ChangedRow;
 use crate::session::Rules;
 use crate::time::{Tick, TickTime};
 use crate::world::{Entity, PlayerId, RowKey, Rows, State, World};
@@ -98,13 +97,14 @@ impl<W: World> LocalWorld<W> {
 
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
-        self.show_refused(moment);
+        let refused = self.just_refused(moment);
         if let Some(tick) = state {
             self.compare(moment.settings, world, tick, log);
             self.switch(moment, world, tick, log);
             self.prediction.timeline.confirm(tick);
         }
         self.revise(moment, world, log);
+        self.show_refused(moment, &refused);
     }
 
     fn compare(&mut self, settings: &ClientSettings, world: &mut W, tick: Tick, log: &mut UpdateLog) {
@@ -116,27 +116,36 @@ impl<W: World> LocalWorld<W> {
         }
     }
 
-    /// What the player has changed of others' and was refused is shown as it was told last, where somebody else has changed it, too; it goes
-    /// over from where it was shown.
-    fn show_refused(&mut self, moment: Moment<'_>) {
+    /// The entities of others of which a change has just been refused, ascending, and where each was shown, if its player has placed it.
+    fn just_refused(&self, moment: Moment<'_>) -> Vec<(Entity, Option<Motion>)> {
+        let changes = self.prediction.timeline.changes().changes;
+        let shown = |entity| {
+            let mut rows = changes.rows_changed(entity).filter_map(|(row, _)| row.row());
+            rows.find_map(|row| self.presentation.placed_by(&self.sources(moment), row))
+        };
+        let mut refused: Vec<_> = changes.just_refused().map(|entity| (entity, shown(entity))).collect();
+        refused.sort_unstable_by_key(|(entity, _)| *entity);
+        refused.dedup_by_key(|(entity, _)| *entity);
+        refused
+    }
+
+    /// They are shown as they were told last, where somebody else has changed what the player had, too; they go over from where they were.
+    fn show_refused(&mut self, moment: Moment<'_>, refused: &[(Entity, Option<Motion>)]) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
-        let timeline = &prediction.timeline;
-        if timeline.changes().changes.just_refused().next().is_none() {
-            return;
-        }
-        let shown = presentation.remote.samples(&Sources::new(moment, timeline, snapshots, authority));
-        let Some(look) = shown.map(|remote| remote.look()) else { return };
-        let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
-        for change in timeline.changes().changes.just_refused() {
-            let changed = change.rows.iter().map(|row| ChangedWords { key: row.key, words: row.altered() });
-            let (changed, of) = (changed.collect::<Vec<_>>(), snapshots.owned(change.entity));
-            let mut told = Rows::new(schema);
-            snapshots.rows().into_iter().flat_map(|rows| rows.of(of.entity)).for_each(|row| told.set_words(row));
+        let (timeline, schema) = (&prediction.timeline, &moment.settings.rules.schema);
+        for (entity, before) in refused {
+            let sources = Sources::new(moment, timeline, snapshots, authority);
+            let Some(look) = presentation.remote.samples(&sources).map(|remote| remote.look()) else { return };
+            presentation.note_refused(&sources, *entity);
+            let changed = timeline.changes().changes.rows_changed(*entity).filter(|(_, is_refused)| *is_refused);
+            let changed = changed.map(|(row, _)| ChangedWords { key: row.key, words: row.altered() });
+            let (changed, mut told) = (changed.collect::<Vec<_>>(), Rows::new(schema));
+            snapshots.rows().into_iter().flat_map(|rows| rows.of(*entity)).for_each(|row| told.set_words(row));
             told.settle();
-            presentation.note_refused(&Sources::new(moment, timeline, snapshots, authority), of.entity);
+            let (of, player) = (snapshots.owned(*entity), prediction.wanted().player());
             snapshots.go_over(&GoingOver { schema, of, player, to: &told, refused: Some(&changed), look });
             let sources = Sources::new(moment, timeline, snapshots, authority);
-            change.rows.iter().filter_map(ChangedRow::row).for_each(|row| presentation.hide_refused(&sources, row));
+            before.iter().for_each(|before| presentation.go_over_from(&sources, *entity, before));
         }
     }
 

@@ -16,6 +16,6 @@ mod views;
 pub(in crate::session) use lifecycles::Lifecycles;
 pub(super) use presentation::Presentation;
 pub(in crate::session) use tick_interpolation::StatePair;
-pub(super) use unsmoothed_state::Sources;
+pub(super) use unsmoothed_state::{Motion, Sources};
 pub use view::View;
 pub use views::{Views, ViewsIter};

@@ -72,17 +72,21 @@ impl Presentation {
         told.into_iter().for_each(|told| self.lifecycles.note_pose(entity, told.pose));
     }
 
-    /// Another's entity was shown by this row until now, which its player has made and was refused: it goes over to how it is told.
-    pub(crate) fn hide_refused(&mut self, sources: &Sources<'_>, row: Row<'_>) {
+    /// Where another's entity is shown that is placed by this row, which its player has made; `None` where it says nothing of that.
+    pub(crate) fn placed_by(&self, sources: &Sources<'_>, row: Row<'_>) -> Option<Motion> {
         let component = sources.schema.component(row.component);
-        let Some(told) = self.remote.visual(sources).motion(row.entity) else { return };
-        if component.has_pose() {
-            let (pose, velocity, teleports) =
-                (component.pose(row.words), told.velocity, component.teleports(row.words));
-            let offset = self.offsets.at(row.entity, sources.now, velocity, teleports);
-            let shown = Motion { pose: offset.shown(pose), velocity, teleports, is_predicted: true };
-            self.offsets.hide(row.entity, [&shown, &told], vector::length(velocity), sources.now);
-        }
+        let (pose, teleports) = (component.pose(row.words), component.teleports(row.words));
+        let offset = self.offsets.at(row.entity, sources.now, STANDING, teleports);
+        let shown = Motion { pose: offset.shown(pose), velocity: STANDING, teleports, is_predicted: true };
+        component.has_pose().then_some(shown)
+    }
+
+    /// What has become of another's entity is told from now on, and was shown there: it goes over.
+    pub(crate) fn go_over_from(&mut self, sources: &Sources<'_>, entity: Entity, before: &Motion) {
+        let told = self.remote.visual(sources).motion(entity).filter(|told| !told.is_predicted);
+        told.iter().for_each(|told| {
+            self.offsets.hide(entity, [before, told], vector::length(told.velocity), sources.now);
+        });
     }
 
     /// Nothing was corrected since the capture.
