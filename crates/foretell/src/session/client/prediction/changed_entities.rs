@@ -2,7 +2,7 @@
 //! told of it: until then it would be shown as what and where it was.
 
 use crate::rollback::NewestPredictions;
-use crate::session::client::snapshots::{Look, Tracks, shown_words};
+use crate::session::client::snapshots::ShownRows;
 use crate::time::{Tick, TickTime};
 use crate::world::{Owned, PredictionSet, Row, Rows, Schema};
 use alloc::vec::Vec;
@@ -26,13 +26,13 @@ impl ChangedEntities {
         &mut self,
         wanted: &mut PredictionSet,
         told: &Rows,
-        shown: (&Tracks, Look),
+        shown: ShownRows<'_>,
         states: &NewestPredictions<'_>,
     ) {
         let ChangedEntities { schema, kept, next } = self;
         next.clear();
         let Some(newest) = states.newest else { return };
-        let (player, (_, look)) = (wanted.player(), shown);
+        let player = wanted.player();
         let is_left = |row: &Row<'_>| states.players.contains(row.owned()) && !wanted.contains(row.owned());
         let begun = newest.iter().filter(is_left).filter(|row| is_news(*row, shown, schema));
         let begun = begun.filter(|row| told.owner(row.entity) == Some(row.owner));
@@ -43,14 +43,14 @@ impl ChangedEntities {
         for (of, until) in &mut *next {
             *until = kept.iter().find(|(kept, _)| kept == of).map_or(*until, |(_, until)| *until);
         }
-        next.retain(|(_, until)| look.at < TickTime::start_of(*until));
+        next.retain(|(_, until)| shown.look.at < TickTime::start_of(*until));
         next.iter().for_each(|(of, _)| wanted.insert_single(*of, true));
         core::mem::swap(kept, next);
     }
 }
 
 /// Whether a predicted row is not shown yet, or anything about it that goes by steps: what it says, where its entity has been put.
-fn is_news(row: Row<'_>, (tracks, look): (&Tracks, Look), schema: &Schema) -> bool {
-    let is_other = |shown| schema.component(row.component).steps_between(shown, row.words, u64::MAX);
-    shown_words(tracks, row.key(), &look).is_none_or(is_other)
+fn is_news(row: Row<'_>, shown: ShownRows<'_>, schema: &Schema) -> bool {
+    let is_other = |shown: &[u32]| schema.component(row.component).steps_between(shown, row.words, u64::MAX);
+    shown.words(row.key()).is_none_or(is_other)
 }

@@ -9,7 +9,7 @@ use crate::rollback::NewestPredictions;
 use crate::session::client::authority::AuthorityGrants;
 use crate::session::client::client_settings::{ClientSettings, EntityMode};
 use crate::session::client::config::Predict;
-use crate::session::client::snapshots::{Look, Snapshot, Snapshots};
+use crate::session::client::snapshots::{Look, ShownRows, Snapshot, Snapshots};
 use crate::world::{
     Audience, ComponentId, ComponentSchema, Entity, Owned, PlayerId, PredictionSet, Row, RowKey, RowPrediction, Rows,
     Schema,
@@ -165,7 +165,7 @@ impl PredictedEntities {
             }
         }
         if let Some(look) = known.shown.filter(|_| !settings.spectates()) {
-            let shown = (known.snapshots.tracks(), look);
+            let shown = ShownRows { tracks: known.snapshots.tracks(), look };
             self.changed.keep(&mut self.wanted, &snapshot.rows, shown, &predictable.states);
         }
         for entity in known.authority.unpredicted(snapshot.tick) {

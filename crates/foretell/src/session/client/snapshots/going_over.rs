@@ -60,6 +60,10 @@ impl GoingOver<'_> {
         }
     }
 
+    fn shown<'a>(&self, tracks: &'a Tracks) -> ShownRows<'a> {
+        ShownRows { tracks, look: self.look }
+    }
+
     fn ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
         self.schema.ids()
     }
@@ -74,7 +78,7 @@ impl GoingOver<'_> {
     }
 
     fn change(&self, component: ComponentId, tracks: &Tracks) -> Option<Change> {
-        self.change_from(component, shown_words(tracks, self.key(component), &self.look))
+        self.change_from(component, self.shown(tracks).words(self.key(component)))
     }
 
     /// How it is to be shown otherwise than as a component is told.
@@ -113,22 +117,31 @@ impl GoingOver<'_> {
         let is_so = |told: Option<&[u32]>| self.change_from(component, told) != Some(change);
         let since = match change {
             Change::Begun | Change::Ended => self.look,
-            Change::Stepped | Change::Set => shown_at(tracks, component, &self.look),
+            Change::Stepped | Change::Set => self.shown(tracks).behind(component),
         };
         tracks.first_after(self.key(component), since.at.tick(), is_so)
     }
 }
 
-/// Where the rows of a component are looked at that are there at a point: farther back where they are told more rarely.
-fn shown_at(tracks: &Tracks, component: ComponentId, look: &Look) -> Look {
-    let later = TickTime::ticks(f64::from(tracks.later_ticks(component, look)));
-    Look { at: look.at - later, ..*look }
+/// What others are shown as at a point.
+#[derive(Clone, Copy)]
+pub(crate) struct ShownRows<'a> {
+    pub tracks: &'a Tracks,
+    pub look: Look,
 }
 
-/// A row as it is shown at a point.
-pub(crate) fn shown_words<'a>(tracks: &'a Tracks, key: RowKey, look: &Look) -> Option<&'a [u32]> {
-    let there = tracks.words(key, look)?;
-    tracks.words(key, &shown_at(tracks, key.component, look)).or(Some(there))
+impl<'a> ShownRows<'a> {
+    /// A row as it is shown; `None` where it is not there.
+    pub(crate) fn words(self, key: RowKey) -> Option<&'a [u32]> {
+        let there = self.tracks.words(key, &self.look)?;
+        self.tracks.words(key, &self.behind(key.component)).or(Some(there))
+    }
+
+    /// Where the rows of a component are looked at that are there: farther back where they are told more rarely.
+    fn behind(self, component: ComponentId) -> Look {
+        let later = TickTime::ticks(f64::from(self.tracks.later_ticks(component, &self.look)));
+        Look { at: self.look.at - later, ..self.look }
+    }
 }
 
 fn altered(changed: &[ChangedWords], key: RowKey) -> u64 {

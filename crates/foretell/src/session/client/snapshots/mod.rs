@@ -19,7 +19,7 @@ mod tracks;
 pub(super) use comparison_outcomes::Compared;
 pub use comparison_outcomes::Outcomes;
 pub(super) use component_tracks::Revision;
-pub(super) use going_over::{ChangedWords, GoingOver, shown_words};
+pub(super) use going_over::{ChangedWords, GoingOver, ShownRows};
 pub(super) use input_relay_reader::{InputRelayReader, ToldInputs};
 pub(super) use snapshot::{Snapshot, SnapshotPart, Stored};
 pub(super) use snapshots::Snapshots;

@@ -26,17 +26,6 @@ struct Told {
     last: Tick,
 }
 
-impl Told {
-    fn in_state(tick: Tick) -> Told {
-        Told { first: tick, last: tick }
-    }
-
-    /// Whether it was told with one state alone, before that of `tick`.
-    fn is_single(self, tick: Tick) -> bool {
-        self.first == self.last && self.last < tick
-    }
-}
-
 /// Another variant of the same enum that is shown instead of a row that is gone, and its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Follower {
@@ -150,26 +139,32 @@ impl GoneRows {
         self.gone.iter().any(|gone| gone.waits(rows))
     }
 
-    /// Writes those that have room, of the state of `tick`, each with the next state again if they are told `twice`; calls `note` with
-    /// each.
+    /// Writes those that have room, of the state of `tick`; calls `note` with each.
     pub(super) fn write(
         &mut self,
-        (tick, twice): (Tick, bool),
+        tick: Tick,
         rows: &AckedRows,
         to: &mut ShownDatagram<'_, '_>,
         mut note: impl FnMut(RowKey),
     ) {
-        for gone in &mut self.gone {
-            let told = match gone.told {
-                Some(told) if twice && told.is_single(tick) => Told { last: tick, ..told },
-                _ if gone.waits(rows) => Told::in_state(tick),
-                _ => continue,
-            };
+        for gone in self.gone.iter_mut().filter(|gone| gone.waits(rows)) {
             if !to.write_gone(gone.of.key, gone.of.is_hidden) {
                 return;
             }
-            gone.told = Some(told);
+            gone.told = Some(Told { first: tick, last: tick });
             note(gone.of.key);
+        }
+    }
+
+    /// The same of those that were told with one state alone, before that of `tick`.
+    pub(super) fn write_again(&mut self, tick: Tick, to: &mut ShownDatagram<'_, '_>, mut note: impl FnMut(RowKey)) {
+        for GoneRow { of, told, .. } in &mut self.gone {
+            let Some(told) = told.as_mut().filter(|told| told.first == told.last && told.last < tick) else { continue };
+            if !to.write_gone(of.key, of.is_hidden) {
+                return;
+            }
+            told.last = tick;
+            note(of.key);
         }
     }
 }

@@ -123,8 +123,10 @@ impl ShownLane {
         if !is_full {
             self.sent.begin(number, of.tick);
             let DirtyTracker { rows, gone, .. } = &mut self.to_tell;
-            let twice = self.loses_for > 0;
-            gone.write((of.tick, twice), rows, to, |key| self.sent.note_gone(key));
+            gone.write(of.tick, rows, to, |key| self.sent.note_gone(key));
+            if self.loses_for > 0 {
+                gone.write_again(of.tick, to, |key| self.sent.note_gone(key));
+            }
         }
         to.writer.put(0, 1);
         let ShownLane { to_tell: DirtyTracker { rows, waiting, paced, .. }, sent, .. } = self;
