@@ -2,7 +2,7 @@
 //! both.
 
 use crate::budgets::link;
-use foretell::session::client::ClientEvent;
+use foretell::session::client::{Causes, ClientEvent};
 use foretell::{
     Client, ClientConfig, Entity, Frame, Input, Instant, Owned, PlayerId, Rules, SendRate, ServerConfig, Simulate,
     State, Step, Table, Tick, Views, World,
@@ -73,6 +73,7 @@ const LIFT: Owned = thing(1);
 const COIN: Owned = thing(2);
 const CRATE: Owned = thing(3);
 const STATUE: Owned = thing(4);
+const COIN_AT: [f64; 3] = [3.0, 0.0, 0.0];
 
 #[derive(World, Clone, Default)]
 struct Hall {
@@ -89,7 +90,7 @@ impl Hall {
         let mut hall = Hall::default();
         hall.lamps.insert(LAMP, Lamp::default());
         hall.lifts.insert(LIFT, Lift::default());
-        hall.coins.insert(COIN, Coin::default());
+        hall.coins.insert(COIN, Coin { at: COIN_AT });
         hall.crates.insert(CRATE, Crate::Free { at: [1.0, 0.0, 0.0] });
         hall.statues.insert(STATUE, Statue::default());
         hall
@@ -151,6 +152,11 @@ struct Watch {
     later: u32,
     seen: [String; 4],
     refused: usize,
+    /// Where the coin was shown last, by the event of its end.
+    ended_at: Option<[f64; 3]>,
+    /// Whether everything of the server's is predicted, and by what that was corrected then.
+    predicts: bool,
+    causes: Causes,
     views: Views,
 }
 
@@ -159,11 +165,24 @@ impl Driver<Hall> for Watch {
         Keys { uses: tick.get() == USED + if player == 1 { self.later } else { 0 }, pushes: false }
     }
 
+    fn before_client(&mut self, _player: usize, _at: Moment, client: &mut Client<Hall>) {
+        client.predict(PlayerId::SERVER, self.predicts);
+    }
+
     fn after_client(&mut self, player: usize, at: Moment, client: &Client<Hall>, frame: &Frame<'_>) {
         if player != 1 || frame.tick < Tick::new(USED - 60) {
             return;
         }
         self.refused += frame.events.iter().filter(|event| matches!(event, ClientEvent::ChangeRefused { .. })).count();
+        let of_things = frame.corrections.iter().filter(|of| of.entity.spawned_for() == PlayerId::SERVER);
+        self.causes = of_things.fold(self.causes, |causes, of| causes.with(of.causes));
+        for event in frame.events {
+            if let ClientEvent::Despawned { entity, pose, .. } = event
+                && *entity == COIN.entity
+            {
+                self.ended_at = Some(pose.position);
+            }
+        }
         client.present(at.local, &mut self.views);
         let (views, own) = (&self.views, client.player().expect("joined"));
         let now = [
@@ -191,14 +210,13 @@ impl Driver<Hall> for Watch {
     }
 }
 
-fn watch(later: u32, latency_ms: u64, snapshot_rate: SendRate) -> Watch {
+fn watch(mut watch: Watch, latency_ms: u64, snapshot_rate: SendRate) -> Watch {
     let config = ServerConfig { snapshot_rate, ..ServerConfig::default() };
     let mut simulation = Simulation::new(Rules::new(Hall::schema()), config, Hall::furnished(), 1);
     for latency_ms in [10, latency_ms] {
         let (client, world) = (ClientConfig::default(), Hall::default());
         simulation.add_player(PlayerOptions { client, host: HostOptions::at(60), conditions: link(latency_ms), world });
     }
-    let mut watch = Watch { later, ..Watch::default() };
     simulation.run_until(Instant::ZERO + Duration::from_secs(8), &mut watch);
     watch
 }
@@ -209,8 +227,9 @@ fn who_comes_second_sees_what_they_made_of_it_and_then_what_the_first_has() {
     for latency_ms in [20, 50, 120, 200] {
         for rate in [SendRate::EveryTick, SendRate::Hz(20)] {
             for later in [0, 1, 2, 5, 8] {
-                let watch = watch(later, latency_ms, rate);
+                let watch = watch(Watch { later, ..Watch::default() }, latency_ms, rate);
                 refused += watch.refused;
+                assert_eq!(watch.ended_at, Some(COIN_AT), "{later} later, {latency_ms} ms, {rate:?}");
                 let expected: [&[&str]; 4] = [&["dL"], &["sG"], &["c-"], &["fOH", "fH"]];
                 for (seen, expected) in watch.seen.iter().zip(expected) {
                     let case = format!("{later} later, {latency_ms} ms, {rate:?}");
@@ -267,4 +286,11 @@ fn what_is_pushed_for_some_ticks_and_refused_goes_back_to_where_it_stands_withou
         assert!(back < 0.15, "{case}: {back} m back in a frame, of {most}");
         assert_eq!(push.shown.last(), Some(&0.0), "{case}");
     }
+}
+
+#[test]
+fn what_another_player_does_to_what_is_predicted_is_a_cause_by_its_name() {
+    let watch = watch(Watch { later: 1000, predicts: true, ..Watch::default() }, 50, SendRate::EveryTick);
+    assert!(watch.causes.contains(Causes::OTHERS), "{:?}", watch.causes);
+    assert!(!watch.causes.is_unexplained(), "{:?}", watch.causes);
 }

@@ -160,8 +160,8 @@ impl<W: World> Client<W> {
 
     /// Whether the entities of `player` are to be predicted, whatever [`ClientConfig::predict`] says. It happens with the next snapshot,
     /// if the server relays the player's inputs; what is shown goes over smoothly. The own player is always predicted.
-    /// [`PlayerId::SERVER`] stands for what belongs to the server: that has no inputs, and is predicted without any relaying. So whoever
-    /// stands on a moving platform is there on both ends: `docs/RIDING.md`.
+    /// With [`PlayerId::SERVER`] it is about what belongs to the server: that has no inputs, and is predicted without any relaying. So a
+    /// player who stands on a moving platform is there on both ends: `docs/RIDING.md`.
     pub fn predict(&mut self, player: PlayerId, yes: bool) {
         self.call(&ClientCall::Predict(player, yes));
     }

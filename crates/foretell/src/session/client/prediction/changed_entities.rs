@@ -1,5 +1,5 @@
-//! What has become another thing here, has been put elsewhere or has ended, and is to be predicted no more before that is shown by what is
-//! told of it: until then it would be shown as what and where it was.
+//! What has become another thing here, has been put elsewhere or has ended, and is to be predicted no more before the server's states
+//! show it so: by them it would be shown as what and where it was until then.
 
 use crate::rollback::NewestPredictions;
 use crate::session::client::snapshots::ShownRows;

@@ -13,7 +13,7 @@ pub(crate) struct ChangedWords {
     pub words: u64,
 }
 
-/// An entity that is shown by what is told of it from now on, and was by something else until now.
+/// An entity that is shown by the server's states from now on, and was by something else until now.
 pub(crate) struct GoingOver<'a> {
     pub schema: &'a Schema,
     pub of: Owned,
@@ -133,8 +133,9 @@ pub(crate) struct ShownRows<'a> {
 impl<'a> ShownRows<'a> {
     /// A row as it is shown; `None` where it is not there.
     pub(crate) fn words(self, key: RowKey) -> Option<&'a [u32]> {
-        let there = self.tracks.words(key, &self.look)?;
-        self.tracks.words(key, &self.behind(key.component)).or(Some(there))
+        let began = TickTime::start_of(self.tracks.began(key.component, self.tracks.find(key)?, &self.look)?);
+        let behind = self.behind(key.component);
+        self.tracks.words(key, &Look { at: behind.at.max(began), ..behind })
     }
 
     /// Where the rows of a component are looked at that are there: farther back where they are told more rarely.

@@ -1,4 +1,4 @@
-//! What goes over to what is told of it is shown as what it was until then.
+//! What goes over to the server's states is shown as what it was until then.
 
 use super::super::track_lookup::KnownIn;
 use super::*;
@@ -139,4 +139,26 @@ fn what_was_refused_is_what_somebody_else_has_made_of_what_was_changed() {
     assert_eq!(door_gone_over(to, Some(&changed(1 << 3))).at[0], 7.0, "it is open");
     assert_eq!(door_gone_over(to, Some(&changed(0b111))).at[0], 5.0, "where it is goes by no steps");
     assert_eq!(door_gone_over(to, Some(&[])).at[0], 5.0, "that it is open was not changed");
+}
+
+/// Told every fourth tick at most, at 64 Hz.
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+#[state(hz = 16)]
+struct Gauge(u8);
+
+#[test]
+fn what_is_told_rarely_is_compared_as_it_is_shown_which_is_farther_back() {
+    let schema = Schema::of::<Gauge>();
+    let mut tracks = Tracks::new(&schema, 8, TickRate::hz(64));
+    for tick in 3..=8 {
+        tracks.put(Tick::new(tick), row(ComponentId(0), &[tick]), false);
+    }
+    let (key, look) = (test_states::key(ComponentId(0), OF.entity), look(&tracks, 7.5));
+    let shown = |tracks: &Tracks| ShownRows { tracks, look }.words(key).map(|words| words[0]);
+    assert_eq!(shown(&tracks), Some(4));
+    let mut to = Rows::new(&schema);
+    to.set_words(row(ComponentId(0), &[6]));
+    to.settle();
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &to, refused: None, look }.cut(&mut tracks);
+    assert_eq!(shown(&tracks), Some(6), "the cursor has passed that state, and it was not shown yet");
 }
