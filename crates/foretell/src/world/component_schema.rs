@@ -180,6 +180,16 @@ impl ComponentSchema {
         words.any(|at| of >> at & 1 == 1 && one[at] != other[at])
     }
 
+    /// Whether its entity has been put elsewhere between two rows; of a component that says nothing of where that is, whether anything that
+    /// goes by steps is another. What moves may have fields that are others in every state.
+    pub(crate) fn turns_between(&self, one: &[u32], other: &[u32]) -> bool {
+        if self.has_pose {
+            self.teleports(one).differ(self.teleports(other))
+        } else {
+            self.steps_between(one, other, u64::MAX)
+        }
+    }
+
     /// How often a row says that its entity has been put elsewhere.
     #[inline]
     pub(crate) fn teleports(&self, row: &[u32]) -> Teleports {

@@ -23,6 +23,8 @@ struct Thing {
     at: [f64; 3],
     #[state(velocity)]
     velocity: [f64; 3],
+    /// How many ticks it has been going, which is another number in every state, and no reason to predict what is out of reach.
+    ticks: u16,
 }
 
 /// Falls, and is put out of reach and back.
@@ -69,6 +71,7 @@ impl Simulate for Field {
                 let float = Thing {
                     at: [f64::from(nth) * 0.5, 0.0, 1.0 + f64::from(row) * 5.0],
                     velocity: [0.0, 0.5 + f64::from(nth % 5) * 0.3, 0.0],
+                    ticks: 0,
                 };
                 self.things.spawn(step, PlayerId::SERVER, float);
             }
@@ -101,6 +104,7 @@ impl Simulate for Field {
             for axis in 0..3 {
                 thing.at[axis] += thing.velocity[axis] * step.seconds();
             }
+            thing.ticks = thing.ticks.wrapping_add(1);
         }
     }
 }

@@ -84,17 +84,18 @@ impl GoingOver<'_> {
     /// How it is to be shown otherwise than as a component is told.
     fn change_from(&self, component: ComponentId, told: Option<&[u32]>) -> Option<Change> {
         let (of, key) = (self.schema.component(component), self.key(component));
-        let altered = self.refused.map(|of| altered(of, key));
         match (told, self.to.words(key)) {
             (None, None) => None,
             (None, Some(_)) => self.may_begin_or_end(key).then_some(Change::Begun),
             (Some(_), None) => self.may_begin_or_end(key).then_some(Change::Ended),
-            (Some(told), Some(to)) if of.has_pose() => {
-                let is_stepped = altered.is_some_and(|words| of.steps_between(told, to, words));
-                let is_put = altered.is_none() && of.teleports(told).differ(of.teleports(to));
-                (is_stepped || is_put).then_some(Change::Stepped)
+            (Some(told), Some(to)) => {
+                let change = if of.has_pose() { Change::Stepped } else { Change::Set };
+                let is_other = match self.refused {
+                    Some(changed) => of.steps_between(told, to, altered(changed, key)),
+                    None => of.turns_between(told, to),
+                };
+                is_other.then_some(change)
             }
-            (Some(told), Some(to)) => of.steps_between(told, to, altered.unwrap_or(u64::MAX)).then_some(Change::Set),
         }
     }
 
