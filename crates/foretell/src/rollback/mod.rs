@@ -3,6 +3,7 @@
 //! Knows no bytes and no network. Invariant: a re-simulation uses the stored inputs and the stored rows of other entities, so
 //! that it differs from the first pass only by what the authority changed (R14, E11).
 
+mod changed_row;
 mod checkpoint_schedule;
 mod checkpoint_slots;
 mod checkpoints;
@@ -20,10 +21,9 @@ mod test_world;
 mod timeline;
 mod world_driver;
 
+pub(crate) use changed_row::ChangedRow;
 pub use input_history::INPUTS_KEPT;
 pub(crate) use newest_predictions::NewestPredictions;
-pub(crate) use optimistic_changes::{
-    ChangeAnswer, ChangedRow, FoundChanges, OPEN_TICKS_MAX, OptimisticChanges, PredictedChange,
-};
+pub(crate) use optimistic_changes::{ChangeAnswer, FoundChanges, OPEN_TICKS_MAX, OptimisticChanges, PredictedChange};
 pub use remote_inputs::RelayedInput;
 pub use timeline::Timeline;

@@ -1,10 +1,9 @@
 //! What the player of a client has changed of others' in steps, ahead of the authority: rows that stand in the place of those that
-//! are shown, until the authority has answered and the cursor has come to its answer.
+//! are shown, until the authority has answered and the cursor has come to its answer. What no step has put elsewhere moves on as it is told.
 
+use super::changed_row::{ChangedRow, padded};
 use crate::time::Tick;
-use crate::world::{
-    AnyRow, Change, ComponentId, Entity, Owned, PlayerId, PredictionSet, ROW_WORDS_MAX, RemovedRow, Row, RowKey, Rows,
-};
+use crate::world::{AnyRow, Change, ComponentId, Entity, Owned, PredictionSet, RemovedRow, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 
 /// What the authority has said of a change.
@@ -14,59 +13,6 @@ enum Verdict {
     Confirmed,
     /// With this state.
     Refused(Tick),
-}
-
-/// A row as a step has made it.
-#[derive(Debug)]
-pub(crate) struct ChangedRow {
-    pub key: RowKey,
-    owner: PlayerId,
-    /// As many words as there are; `None` where it was removed.
-    words: Option<(AnyRow, usize)>,
-    /// Whether the step has not found it: it is of another sort now, or in another table.
-    is_given: bool,
-    /// Which of its words the step has made others than it has found, the first the lowest bit.
-    altered: u64,
-    /// The first state after the step of which it was told.
-    told: Option<Tick>,
-}
-
-impl ChangedRow {
-    /// One that was removed.
-    fn gone(RemovedRow { key, owner }: RemovedRow) -> ChangedRow {
-        ChangedRow { key, owner, words: None, is_given: false, altered: u64::MAX, told: None }
-    }
-
-    /// One that the step has found so.
-    fn made(row: Row<'_>, found: Option<&[u32]>) -> ChangedRow {
-        let mut words = [0; ROW_WORDS_MAX];
-        words[..row.words.len()].copy_from_slice(row.words);
-        let differs = |at: usize| found.is_none_or(|found| found[at] != row.words[at]);
-        let altered = (0..row.words.len()).filter(|at| differs(*at)).fold(0, |altered, at| altered | 1 << at);
-        let words = Some((words, row.words.len()));
-        ChangedRow { words, is_given: found.is_none(), altered, ..ChangedRow::gone(row.removed()) }
-    }
-
-    /// Whether it was removed.
-    pub(crate) fn is_gone(&self) -> bool {
-        self.words.is_none()
-    }
-
-    fn removed(&self) -> RemovedRow {
-        RemovedRow { key: self.key, owner: self.owner }
-    }
-
-    /// Which of its words the step has made others than it has found, the first the lowest bit; all where it was removed.
-    pub(crate) fn altered(&self) -> u64 {
-        self.altered
-    }
-
-    /// The row; `None` where it was removed.
-    pub(crate) fn row(&self) -> Option<Row<'_>> {
-        let RowKey { component, entity } = self.key;
-        let (words, length) = self.words.as_ref()?;
-        Some(Row { component, entity, owner: self.owner, words: &words[..*length] })
-    }
 }
 
 /// An entity that a step has changed.
@@ -120,16 +66,16 @@ pub(crate) struct FoundChanges<'a> {
 }
 
 impl<'a> FoundChanges<'a> {
-    /// A row that was changed, and `None` in it where it was removed.
-    pub(crate) fn get(self, key: RowKey) -> Option<Option<Row<'a>>> {
-        self.changes.found(key, self.tick).map(ChangedRow::row)
+    /// A row that was changed.
+    pub(crate) fn get(self, key: RowKey) -> Option<&'a ChangedRow> {
+        self.changes.found(key, self.tick)
     }
 
     /// The rows of a component that entities have been given, and are there. One may come more than once.
     pub(crate) fn given(self, component: ComponentId) -> impl Iterator<Item = Row<'a>> {
         let rows = self.changes.changes.iter().flat_map(|change| &change.rows);
         let given = rows.filter(move |row| row.is_given && row.key.component == component);
-        given.filter_map(move |row| self.get(row.key).flatten())
+        given.filter_map(move |row| self.get(row.key)?.row())
     }
 }
 
@@ -161,8 +107,10 @@ pub(crate) struct ChangeAnswer {
 }
 
 /// Lives as long as a timeline. Mostly there are none.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct OptimisticChanges {
+    /// Of each component: which of its words say where an entity is and how fast, the first the lowest bit.
+    motion: Vec<u64>,
     /// Ascending by tick, one for each entity and tick.
     changes: Vec<PredictedChange>,
     /// What the game has not heard yet.
@@ -174,6 +122,12 @@ pub(crate) struct OptimisticChanges {
 }
 
 impl OptimisticChanges {
+    /// None, of rows of this schema.
+    pub(super) fn new(schema: &Schema) -> OptimisticChanges {
+        let motion = schema.components().iter().map(|component| component.motion_words()).collect();
+        OptimisticChanges { motion, changes: Vec::new(), answers: Vec::new(), refused: Vec::new(), outdated: None }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -194,6 +148,11 @@ impl OptimisticChanges {
         };
         let changes = self.changes.iter().rev().filter(stands);
         changes.flat_map(|change| &change.rows).find(|row| row.key == key)
+    }
+
+    /// What the step of `tick` finds of a row that was written so before it; `None` where it finds none.
+    fn finds(&self, key: RowKey, tick: Tick, written: Option<&[u32]>) -> Option<AnyRow> {
+        self.found(key, tick).map_or(written.map(padded), |found| found.words_over(written))
     }
 
     /// Every row that a step before that of `tick` has changed, once for each such step, with how that finds it; but of what is
@@ -219,11 +178,12 @@ impl OptimisticChanges {
     pub(super) fn write(&self, tick: Tick, simulated: Simulated<'_>, shown: &Rows, into: &mut Rows) {
         into.clear();
         for (row, found) in self.before(tick, simulated) {
-            let is_shown = shown.words(row.key).is_some();
-            match found.map(|found| found.row().filter(|_| is_shown || found.is_given)) {
-                Some(Some(row)) => into.set_words(row),
-                None if is_shown => {}
-                Some(None) | None => into.name_removed(row.removed()),
+            let told = shown.words(row.key);
+            let stands = found.filter(|found| told.is_some() || found.is_given);
+            match stands.and_then(|found| found.row().zip(found.words_over(told))) {
+                Some((row, words)) => into.set_words(Row { words: &words[..row.words.len()], ..row }),
+                None if found.is_none() && told.is_some() => {}
+                None => into.name_removed(row.removed()),
             }
         }
     }
@@ -253,11 +213,15 @@ impl OptimisticChanges {
     }
 
     fn rows_made(&self, tick: Tick, entity: Entity, published: &Rows, written: &Rows) -> Vec<ChangedRow> {
-        let before = |key| self.found(key, tick).map_or(written.words(key), |found| found.row().map(|row| row.words));
+        let before = |key| self.finds(key, tick, written.words(key));
         let changed =
             published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
-        let made = changed.filter(|row| Some(row.words) != before(row.key()));
-        let made = made.map(|row| ChangedRow::made(row, before(row.key())));
+        let made = changed.filter(|row| before(row.key()) != Some(padded(row.words)));
+        let made = made.map(|row| {
+            let motion = self.motion[usize::from(row.component.0)];
+            let goes_on = self.found(row.key(), tick).map_or(motion, |found| found.goes_on);
+            ChangedRow::made(row, before(row.key()).as_ref(), goes_on)
+        });
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
         let gone = written.of(entity).map(|row| row.removed()).filter(|row| is_gone(row.key));

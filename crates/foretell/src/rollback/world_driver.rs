@@ -77,7 +77,7 @@ impl WorldDriver {
             unseen: Tick::ZERO,
             proxies_at: None,
             strays: Vec::new(),
-            changes: OptimisticChanges::default(),
+            changes: OptimisticChanges::new(schema),
             published: Rows::new(schema),
             adopting: Rows::new(schema),
         }

@@ -175,9 +175,20 @@ impl ComponentSchema {
     /// Whether anything that goes from value to value by steps is another in two rows, of these words: the first is the lowest bit.
     pub(crate) fn steps_between(&self, one: &[u32], other: &[u32], of: u64) -> bool {
         let goes_by_steps = |meaning| matches!(meaning, Meaning::Plain | Meaning::Parent | Meaning::Teleports);
-        let stepped = self.places().filter(|(_, column)| goes_by_steps(column.meaning));
-        let mut words = stepped.flat_map(|(at, column)| at..at + column.words());
-        words.any(|at| of >> at & 1 == 1 && one[at] != other[at])
+        let words = self.words_of(goes_by_steps) & of;
+        (0..self.words).any(|at| words >> at & 1 == 1 && one[at] != other[at])
+    }
+
+    /// Which words say where an entity is, how it stands, how fast it is and how often it has been put elsewhere, or are blended besides, the
+    /// first the lowest bit.
+    pub(crate) fn motion_words(&self) -> u64 {
+        self.words_of(|meaning| !matches!(meaning, Meaning::Plain | Meaning::Parent))
+    }
+
+    /// Which words are of columns of such a meaning, the first the lowest bit.
+    fn words_of(&self, which: impl Fn(Meaning) -> bool) -> u64 {
+        let columns = self.places().filter(|(_, column)| which(column.meaning));
+        columns.flat_map(|(at, column)| at..at + column.words()).fold(0, |words, at| words | 1 << at)
     }
 
     /// Whether its entity has been put elsewhere between two rows; of a component that says nothing of where that is, whether anything that

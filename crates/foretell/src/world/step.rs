@@ -243,7 +243,8 @@ impl<'a, I> Step<'a, I> {
     /// one entity or several of its tables, or it is removed.
     ///
     /// The server says yes, but for what a client has authority over. So does the client of `by`'s player, ahead of it: what the step
-    /// makes of the entity stays there, and is shown, until what is told of it is as new. Where the server's step of the same tick
+    /// makes of the entity stays there, and is shown, until what is told of it is as new; where no step has made another of where it is
+    /// and how fast, it goes on as it is told. Where the server's step of the same tick
     /// did not ask for the same, the change is taken back, and not allowed again until then:
     /// [`ChangeRefused`](crate::session::client::ClientEvent::ChangeRefused). Other clients say no; they are told.
     pub fn change(&mut self, by: Owned, of: Owned) -> bool {

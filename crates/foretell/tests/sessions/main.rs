@@ -65,5 +65,6 @@ mod teleports;
 mod thrown;
 mod told_twice;
 mod traffic;
+mod used_moving;
 mod variants;
 mod views;

@@ -120,8 +120,10 @@ impl<W: World> LocalWorld<W> {
     fn just_refused(&self, moment: Moment<'_>) -> Vec<(Entity, Option<Motion>)> {
         let changes = self.prediction.timeline.changes().changes;
         let shown = |entity| {
-            let mut rows = changes.rows_changed(entity).filter_map(|(row, _)| row.row());
-            rows.find_map(|row| self.presentation.placed_by(&self.sources(moment), row))
+            let sources = self.sources(moment);
+            let mut rows = changes.rows_changed(entity).filter(|(row, _)| row.stays()).filter_map(|(row, _)| row.row());
+            let placed = rows.find_map(|row| self.presentation.placed_by(&sources, row));
+            placed.or_else(|| self.presentation.shown(&sources, entity))
         };
         let mut refused: Vec<_> = changes.just_refused().map(|entity| (entity, shown(entity))).collect();
         refused.sort_unstable_by_key(|(entity, _)| *entity);

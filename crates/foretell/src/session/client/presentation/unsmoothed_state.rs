@@ -12,7 +12,7 @@ use crate::session::client::entity_curves::EntityCurves;
 use crate::session::client::snapshots::Snapshots;
 use crate::session::curves::{PoseSource, RowBuffer, placed_row, velocity_of};
 use crate::time::{Instant, TickTime};
-use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, RowKey, Schema, Teleports, World, copy};
+use crate::world::{ComponentId, Entity, ROW_WORDS_MAX, Row, RowKey, Schema, Teleports, World};
 
 /// What is shown is made of this.
 pub(crate) struct Sources<'a> {
@@ -89,8 +89,8 @@ impl<'a> UnsmoothedState<'a> {
         let is_held = authority.put_shown(schema.component(row.component), row.key(), into);
         let source = if is_held { PoseSource::Held } else { source };
         let Some(changed) = predicted.changes.get(row.key()) else { return Some(source) };
-        copy(changed?, into);
-        Some(PoseSource::Predicted)
+        changed.put_over(into)?;
+        Some(if changed.stays() { PoseSource::Predicted } else { source })
     }
 
     /// The row of the first entity after this one that its player has given a row of the component, of which nothing is shown yet: it

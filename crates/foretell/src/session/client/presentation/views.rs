@@ -67,7 +67,7 @@ impl<'a> RestOfStates<'a> {
         let Some(rows) = self.rows else {
             let told = self.told?.get_near(key, next);
             let changed = self.changes.and_then(|changes| changes.get(key));
-            return changed.unwrap_or(told).map(|row| row.words);
+            return changed.map_or(told, |changed| changed.row()).map(|row| row.words);
         };
         let is_of_group = || matches!(schema.component(key.component).audience(), Audience::Group(_));
         let told = || self.told.filter(|_| is_of_group())?.get(key).map(|row| row.words);
