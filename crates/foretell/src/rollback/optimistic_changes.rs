@@ -1,9 +1,12 @@
 //! What the player of a client has changed of others' in steps, ahead of the authority: rows that stand in the place of those that
 //! are shown, until the authority has answered and the cursor has come to its answer. What no step has put elsewhere moves on as it is told.
 
-use super::changed_row::{ChangedRow, padded};
+use super::changed_row::{ChangedRow, FoundRow, padded};
 use crate::time::Tick;
-use crate::world::{AnyRow, Change, ComponentId, Entity, Owned, PredictionSet, RemovedRow, Row, RowKey, Rows, Schema};
+use crate::world::{
+    AnyRow, Change, ComponentId, Entity, MotionWords, Owned, PredictionSet, ROW_WORDS_MAX, RemovedRow, Row, RowKey,
+    Rows, Schema,
+};
 use alloc::vec::Vec;
 
 /// What the authority has said of a change.
@@ -67,7 +70,7 @@ pub(crate) struct FoundChanges<'a> {
 
 impl<'a> FoundChanges<'a> {
     /// A row that was changed.
-    pub(crate) fn get(self, key: RowKey) -> Option<&'a ChangedRow> {
+    pub(crate) fn get(self, key: RowKey) -> Option<FoundRow<'a>> {
         self.changes.found(key, self.tick)
     }
 
@@ -109,8 +112,8 @@ pub(crate) struct ChangeAnswer {
 /// Lives as long as a timeline. Mostly there are none.
 #[derive(Debug)]
 pub(crate) struct OptimisticChanges {
-    /// Of each component: which of its words say where an entity is and how fast, the first the lowest bit.
-    motion: Vec<u64>,
+    /// Of each component.
+    motion: Vec<MotionWords>,
     /// Ascending by tick, one for each entity and tick.
     changes: Vec<PredictedChange>,
     /// What the game has not heard yet.
@@ -142,17 +145,29 @@ impl OptimisticChanges {
     }
 
     /// How the step of `tick` finds this row; `None` where it was not changed.
-    fn found(&self, key: RowKey, tick: Tick) -> Option<&ChangedRow> {
-        let stands = |change: &&PredictedChange| {
-            change.entity == key.entity && change.tick < tick && !change.is_refused() && change.stands_in(tick)
-        };
-        let changes = self.changes.iter().rev().filter(stands);
-        changes.flat_map(|change| &change.rows).find(|row| row.key == key)
+    fn found(&self, key: RowKey, tick: Tick) -> Option<FoundRow<'_>> {
+        let stands = |change: &PredictedChange| change.tick < tick && !change.is_refused() && change.stands_in(tick);
+        self.row_by(key, stands)
+    }
+
+    /// How a row was found before anything of it was refused that has not ended.
+    pub(crate) fn before_refusal(&self, key: RowKey) -> Option<FoundRow<'_>> {
+        self.row_by(key, |change| change.until.is_none())
+    }
+
+    /// A row as it is by these changes.
+    fn row_by(&self, key: RowKey, of: impl Fn(&PredictedChange) -> bool) -> Option<FoundRow<'_>> {
+        let changes = self.changes.iter().rev().filter(|change| change.entity == key.entity && of(change));
+        let rows = changes.flat_map(|change| &change.rows).filter(|row| row.key == key);
+        FoundRow::of(rows, self.motion[usize::from(key.component.0)])
     }
 
     /// What the step of `tick` finds of a row that was written so before it; `None` where it finds none.
     fn finds(&self, key: RowKey, tick: Tick, written: Option<&[u32]>) -> Option<AnyRow> {
-        self.found(key, tick).map_or(written.map(padded), |found| found.words_over(written))
+        let Some(found) = self.found(key, tick) else { return written.map(padded) };
+        let mut words = [0; ROW_WORDS_MAX];
+        found.over(written, &mut words)?;
+        Some(words)
     }
 
     /// Every row that a step before that of `tick` has changed, once for each such step, with how that finds it; but of what is
@@ -161,7 +176,7 @@ impl OptimisticChanges {
         &'a self,
         tick: Tick,
         simulated: Simulated<'a>,
-    ) -> impl Iterator<Item = (&'a ChangedRow, Option<&'a ChangedRow>)> {
+    ) -> impl Iterator<Item = (&'a ChangedRow, Option<FoundRow<'a>>)> {
         let changes = self.changes.iter().take_while(move |change| change.tick < tick);
         let rows = changes.flat_map(|change| &change.rows);
         let others = rows.filter(move |row| !simulated.has(row.removed()));
@@ -177,11 +192,12 @@ impl OptimisticChanges {
     /// was given and is no more.
     pub(super) fn write(&self, tick: Tick, simulated: Simulated<'_>, shown: &Rows, into: &mut Rows) {
         into.clear();
+        let mut words = [0; ROW_WORDS_MAX];
         for (row, found) in self.before(tick, simulated) {
             let told = shown.words(row.key);
             let stands = found.filter(|found| told.is_some() || found.is_given);
-            match stands.and_then(|found| found.row().zip(found.words_over(told))) {
-                Some((row, words)) => into.set_words(Row { words: &words[..row.words.len()], ..row }),
+            match stands.and_then(|found| found.over(told, &mut words)) {
+                Some(row) => into.set_words(row),
                 None if found.is_none() && told.is_some() => {}
                 None => into.name_removed(row.removed()),
             }
@@ -217,11 +233,7 @@ impl OptimisticChanges {
         let changed =
             published.changed().iter().filter(|key| key.entity == entity).filter_map(|key| published.get(*key));
         let made = changed.filter(|row| before(row.key()) != Some(padded(row.words)));
-        let made = made.map(|row| {
-            let motion = self.motion[usize::from(row.component.0)];
-            let goes_on = self.found(row.key(), tick).map_or(motion, |found| found.goes_on);
-            ChangedRow::made(row, before(row.key()).as_ref(), goes_on)
-        });
+        let made = made.map(|row| ChangedRow::made(row, before(row.key()).as_ref()));
         let is_named = |key: RowKey| published.removed().iter().any(|gone| gone.key == key);
         let is_gone = |key| published.words(key).is_none() && (is_named(key) || !published.has(entity));
         let gone = written.of(entity).map(|row| row.removed()).filter(|row| is_gone(row.key));
@@ -293,9 +305,10 @@ impl OptimisticChanges {
         self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity)
     }
 
-    /// The rows of an entity that were changed, the newest first, and whether that is refused.
+    /// The rows of an entity that were changed, where that has not ended, the newest first, and whether it is refused.
     pub(crate) fn rows_changed(&self, entity: Entity) -> impl Iterator<Item = (&ChangedRow, bool)> {
-        let changes = self.changes.iter().rev().filter(move |change| change.entity == entity);
+        let open = move |change: &&PredictedChange| change.entity == entity && change.until.is_none();
+        let changes = self.changes.iter().rev().filter(open);
         changes.flat_map(|change| change.rows.iter().map(|row| (row, change.is_refused())))
     }
 

@@ -31,6 +31,15 @@ impl Teleports {
     }
 }
 
+/// Which words of a row change as its entity moves, the first the lowest bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MotionWords {
+    /// Where it is, how it stands, how fast it is, how often it has been put elsewhere, and what it is below.
+    pub moves: u64,
+    /// What is blended besides.
+    pub blends: u64,
+}
+
 /// One component: its name, its columns, and where each lies in a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ComponentSchema {
@@ -47,6 +56,9 @@ pub struct ComponentSchema {
     has_pose: bool,
     /// The word that says how often an entity has been put elsewhere.
     teleports: Option<usize>,
+    motion: MotionWords,
+    /// Which words go from value to value by steps, the first the lowest bit.
+    stepping: u64,
 }
 
 /// What is found out from the columns, to be at hand, is no part of what both ends have to agree on.
@@ -82,7 +94,13 @@ impl ComponentSchema {
         let has_pose = |column: &Column| matches!(column.meaning, Meaning::Position | Meaning::Rotation);
         let has_pose = columns.iter().any(|(_, column)| has_pose(column));
         let teleports = teleports(name, &columns);
+        let moves = words_of(&columns, |meaning| !matches!(meaning, Meaning::Plain | Meaning::Blended));
+        let blends = words_of(&columns, |meaning| meaning == Meaning::Blended);
+        let goes_by_steps = |meaning| matches!(meaning, Meaning::Plain | Meaning::Parent | Meaning::Teleports);
+        let stepping = words_of(&columns, goes_by_steps);
         ComponentSchema {
+            motion: MotionWords { moves, blends },
+            stepping,
             name: Cow::Borrowed(name),
             columns,
             words,
@@ -174,21 +192,8 @@ impl ComponentSchema {
 
     /// Whether anything that goes from value to value by steps is another in two rows, of these words: the first is the lowest bit.
     pub(crate) fn steps_between(&self, one: &[u32], other: &[u32], of: u64) -> bool {
-        let goes_by_steps = |meaning| matches!(meaning, Meaning::Plain | Meaning::Parent | Meaning::Teleports);
-        let words = self.words_of(goes_by_steps) & of;
+        let words = self.stepping & of;
         (0..self.words).any(|at| words >> at & 1 == 1 && one[at] != other[at])
-    }
-
-    /// Which words say where an entity is, how it stands, how fast it is and how often it has been put elsewhere, or are blended besides, the
-    /// first the lowest bit.
-    pub(crate) fn motion_words(&self) -> u64 {
-        self.words_of(|meaning| !matches!(meaning, Meaning::Plain | Meaning::Parent))
-    }
-
-    /// Which words are of columns of such a meaning, the first the lowest bit.
-    fn words_of(&self, which: impl Fn(Meaning) -> bool) -> u64 {
-        let columns = self.places().filter(|(_, column)| which(column.meaning));
-        columns.flat_map(|(at, column)| at..at + column.words()).fold(0, |words, at| words | 1 << at)
     }
 
     /// Whether its entity has been put elsewhere between two rows; of a component that says nothing of where that is, whether anything that
@@ -199,6 +204,11 @@ impl ComponentSchema {
         } else {
             self.steps_between(one, other, u64::MAX)
         }
+    }
+
+    /// Which of its words change as an entity moves.
+    pub(crate) fn motion_words(&self) -> MotionWords {
+        self.motion
     }
 
     /// How often a row says that its entity has been put elsewhere.
@@ -326,6 +336,12 @@ fn teleports(name: &str, columns: &[(usize, Column)]) -> Option<usize> {
     let has_position = columns.iter().any(|(_, column)| column.meaning == Meaning::Position);
     assert!(has_position, "{name}: teleports are counted beside a position");
     Some(first)
+}
+
+/// Which words are of columns of such a meaning, the first the lowest bit.
+fn words_of(columns: &[(usize, Column)], is_such: impl Fn(Meaning) -> bool) -> u64 {
+    let columns = columns.iter().filter(|(_, column)| is_such(column.meaning));
+    columns.flat_map(|(at, column)| *at..at + column.words()).fold(0, |words, at| words | 1 << at)
 }
 
 /// How many bits each word of these columns takes on the wire, in order.

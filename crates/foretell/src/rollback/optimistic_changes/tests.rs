@@ -84,7 +84,7 @@ fn what_a_step_has_changed_or_taken_out_of_a_table_stays_so_in_those_that_follow
     assert_eq!(walked(&house), 6, "in ticks 2 to 7");
     assert!(house.locks.is_empty(), "though the door is there still");
     let keys: Vec<_> = told.iter().map(|row| row.key()).collect();
-    let found: Vec<_> = keys.iter().map(|key| timeline.changes().get(*key).map(|row| !row.is_gone())).collect();
+    let found: Vec<_> = keys.iter().map(|key| timeline.changes().get(*key).map(|row| row.row().is_some())).collect();
     assert_eq!(found, [Some(true), Some(false)], "the door is another one, the lock is gone");
     assert!(
         timeline.changes().changes.has(tick(2), DOOR.entity) && !timeline.changes().changes.has(tick(3), DOOR.entity)

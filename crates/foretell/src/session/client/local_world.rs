@@ -116,14 +116,20 @@ impl<W: World> LocalWorld<W> {
         }
     }
 
-    /// The entities of others of which a change has just been refused, ascending, and where each was shown, if its player has placed it.
+    /// The entities of others of which a change has just been refused, ascending, and where each was shown, if it was by a row that its
+    /// player had changed.
     fn just_refused(&self, moment: Moment<'_>) -> Vec<(Entity, Option<Motion>)> {
         let changes = self.prediction.timeline.changes().changes;
         let shown = |entity| {
-            let sources = self.sources(moment);
-            let mut rows = changes.rows_changed(entity).filter(|(row, _)| row.stays()).filter_map(|(row, _)| row.row());
-            let placed = rows.find_map(|row| self.presentation.placed_by(&sources, row));
-            placed.or_else(|| self.presentation.shown(&sources, entity))
+            let (sources, schema) = (self.sources(moment), &moment.settings.rules.schema);
+            let mut keys = changes.rows_changed(entity).map(|(row, _)| row.key);
+            let found = changes.before_refusal(keys.find(|key| schema.component(key.component).has_pose())?)?;
+            let row = found.row()?;
+            if found.stays() {
+                Some(self.presentation.placed_by(&sources, row))
+            } else {
+                self.presentation.shown(&sources, entity)
+            }
         };
         let mut refused: Vec<_> = changes.just_refused().map(|entity| (entity, shown(entity))).collect();
         refused.sort_unstable_by_key(|(entity, _)| *entity);

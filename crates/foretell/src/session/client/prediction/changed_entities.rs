@@ -49,7 +49,8 @@ impl ChangedEntities {
     }
 }
 
-/// Whether a predicted row is not shown yet, or is shown with another number of teleports, or as saying something else.
+/// Whether a predicted row is not shown yet, or is shown with another number of teleports; one of what is nowhere, or as saying
+/// something else.
 fn is_news(row: Row<'_>, shown: ShownRows<'_>, schema: &Schema) -> bool {
     let is_other = |shown: &[u32]| schema.component(row.component).turns_between(shown, row.words);
     shown.words(row.key()).is_none_or(is_other)

@@ -72,13 +72,12 @@ impl Presentation {
         told.into_iter().for_each(|told| self.lifecycles.note_pose(entity, told.pose));
     }
 
-    /// Where another's entity is shown that is placed by this row, which its player has made; `None` where it says nothing of that.
-    pub(crate) fn placed_by(&self, sources: &Sources<'_>, row: Row<'_>) -> Option<Motion> {
+    /// Where another's entity is shown that is placed by this row, which its player has made.
+    pub(crate) fn placed_by(&self, sources: &Sources<'_>, row: Row<'_>) -> Motion {
         let component = sources.schema.component(row.component);
         let (pose, teleports) = (component.pose(row.words), component.teleports(row.words));
         let offset = self.offsets.at(row.entity, sources.now, STANDING, teleports);
-        let shown = Motion { pose: offset.shown(pose), velocity: STANDING, teleports, is_predicted: true };
-        component.has_pose().then_some(shown)
+        Motion { pose: offset.shown(pose), velocity: STANDING, teleports, is_predicted: true }
     }
 
     /// What has become of another's entity is told from now on, and was shown there: it goes over.

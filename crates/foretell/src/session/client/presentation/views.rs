@@ -5,7 +5,7 @@ use super::view::View;
 use crate::motion::VisualOffset;
 use crate::rollback::FoundChanges;
 use crate::session::curves::PoseSource;
-use crate::world::{Audience, ComponentId, Entity, PlayerId, Row, RowKey, Rows, Schema};
+use crate::world::{Audience, ComponentId, Entity, PlayerId, ROW_WORDS_MAX, Row, RowKey, Rows, Schema};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
@@ -62,16 +62,24 @@ pub(super) struct RestOfStates<'a> {
 }
 
 impl<'a> RestOfStates<'a> {
-    /// A row, which is mostly at `next`, and that becomes where the one after it is.
-    fn get(&self, key: RowKey, schema: &Schema, next: &mut usize) -> Option<&'a [u32]> {
+    /// Adds a row with the number of its component before it, if it is there. It is mostly at `next`, and that becomes where the one after it
+    /// is.
+    fn push(&self, key: RowKey, schema: &Schema, next: &mut usize, into: &mut Vec<u32>) {
+        let push = |row: Row<'_>| {
+            into.push(key.component.0.into());
+            into.extend_from_slice(row.words);
+        };
         let Some(rows) = self.rows else {
-            let told = self.told?.get_near(key, next);
-            let changed = self.changes.and_then(|changes| changes.get(key));
-            return changed.map_or(told, |changed| changed.row()).map(|row| row.words);
+            let told = self.told.and_then(|told| told.get_near(key, next));
+            let Some(found) = self.changes.and_then(|changes| changes.get(key)) else {
+                return told.into_iter().for_each(push);
+            };
+            let mut words = [0; ROW_WORDS_MAX];
+            return found.over(told.map(|row| row.words), &mut words).into_iter().for_each(push);
         };
         let is_of_group = || matches!(schema.component(key.component).audience(), Audience::Group(_));
-        let told = || self.told.filter(|_| is_of_group())?.get(key).map(|row| row.words);
-        rows.get_near(key, next).map(|row| row.words).or_else(told)
+        let told = || self.told.filter(|_| is_of_group())?.get(key);
+        rows.get_near(key, next).or_else(told).into_iter().for_each(push);
     }
 }
 
@@ -174,10 +182,7 @@ impl Views {
         let rest = self.words.len();
         self.shown.push(Shown { entity, owner, component, source, offset, row: start, rest });
         for Rest { component, next } in &mut self.rest {
-            if let Some(words) = of.get(RowKey { component: *component, entity }, &self.schema, next) {
-                self.words.push(component.0.into());
-                self.words.extend_from_slice(words);
-            }
+            of.push(RowKey { component: *component, entity }, &self.schema, next, &mut self.words);
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct GoingOver<'a> {
 enum Change {
     Begun,
     Ended,
-    /// Its entity has been put elsewhere, or anything about it that goes by steps is another.
+    /// Its entity has been put elsewhere, or what a player has changed that goes by steps is another.
     Stepped,
     /// The same of a row that says nothing of where its entity is.
     Set,
