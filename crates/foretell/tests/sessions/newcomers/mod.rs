@@ -2,5 +2,6 @@
 //! and who looks on sees what the rules say and plays no part.
 
 mod club;
+mod level;
 mod said;
 mod spectators;

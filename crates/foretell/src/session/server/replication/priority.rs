@@ -6,11 +6,15 @@ use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
 use super::slot_set::{BLOCK, SlotSet};
-use crate::world::{Meaning, Row};
+use crate::world::{Meaning, PlayerId, Row};
 use alloc::vec::Vec;
 
 /// From this age on it counts more and more how old something is, and less how near.
 const OLD_TICKS: f32 = 40.0;
+
+/// What belongs to a player and is not known yet is as urgent as if it were sixteen times as near: or who joins sees nobody before the last
+/// block of a level that is nearer.
+const NEW_PLAYER: f32 = 256.0;
 
 /// What was as urgent as this part of what just had room in one state is looked at in the next.
 const CUTOFF_PART: f32 = 0.75;
@@ -57,12 +61,21 @@ impl Claims<'_> {
         of_block(given).for_each(|nth| ages[nth as usize] = f32::INFINITY);
         ages
     }
+
+    /// Those of a block that the client does not know yet, of players.
+    #[inline]
+    fn new_of_players(&self, first: u32) -> impl Iterator<Item = usize> {
+        let new = of_block(self.waiting.block(first) & self.rows.unknown().block(first));
+        let is_of_player = |slot: u32| self.rows.name(slot).is_some_and(|name| name.owner != PlayerId::SERVER);
+        new.filter(move |nth| is_of_player(first + nth)).map(|nth| nth as usize)
+    }
 }
 
 impl Prioritizer {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
-    /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often.
+    /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often. Players whom
+    /// the client does not know yet come before most of what is nearer.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
         let most = most.max(1);
         self.look(of);
@@ -85,10 +98,11 @@ impl Prioritizer {
         self.ranked.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let ages = claims.ages(first, of);
-            let priority = match of.limits {
+            let mut priority = match of.limits {
                 Some(limits) => priority(&ages, limits.interest.importance(first)),
                 None => priority(&ages, &self.importance(first)),
             };
+            claims.new_of_players(first).for_each(|nth| priority[nth] *= NEW_PLAYER);
             // What is not a number is as urgent as anything.
             let chosen = waiting & !which(&priority, |priority| priority < cutoff);
             let rank = |nth: u32| RankingKey::new(single(priority[nth as usize].into()), !(first + nth));
@@ -172,7 +186,7 @@ mod tests {
     use crate::session::row_send_rates::RowSendRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
     use crate::time::Tick;
-    use crate::world::{ComponentId, Entity, Group, Owned, PlayerId, Row, RowKey, Schema};
+    use crate::world::{ComponentId, Entity, Group, Owned, RowKey, Schema};
     use foretell::State;
     use proptest::prelude::*;
 
@@ -359,6 +373,18 @@ mod tests {
             assert_eq!(of_entity(nth), [importance(away * away); 2]);
         }
         assert_eq!(of_entity(3).first(), Some(&importance(0.0)));
+    }
+
+    #[test]
+    fn a_player_who_is_not_known_yet_is_as_urgent_as_what_is_sixteen_times_as_near() {
+        let (state, mut rows, waiting) =
+            scene(&[([0.0, 0.0], 1), ([4.0, 0.0], 800), ([60.0, 0.0], 800), ([0.0, 70.0], 800), ([61.0, 0.0], 800)]);
+        let slot = |nth: u16| state.versions().get(key(nth)).expect("it is there").slot;
+        for nth in [2, 3] {
+            rows.remove(slot(nth));
+            rows.insert(slot(nth), RowName { key: key(nth), owner: PlayerId::new(2) }, Tick::new(800), false);
+        }
+        assert_eq!(ranked(&(state, rows, waiting), 4, 0.0), [4, 3, 1, 2]);
     }
 
     #[test]
