@@ -59,8 +59,7 @@ impl ChangedRow {
 pub(crate) struct FoundRow<'a> {
     /// As the last of them has.
     row: &'a ChangedRow,
-    /// Whether any of them has not found it.
-    pub(super) is_given: bool,
+    is_given: bool,
     /// Which of its words they have made others than they have found, all together.
     altered: u64,
     motion: MotionWords,
@@ -83,6 +82,11 @@ impl<'a> FoundRow<'a> {
         self.row.row()
     }
 
+    /// Whether any of them has not found it: it is of another sort now, or in another table.
+    pub(super) fn is_given(self) -> bool {
+        self.is_given
+    }
+
     /// Whether a step has put it where it is, or made it as fast, and it stays there; also what is nowhere.
     pub(crate) fn stays(self) -> bool {
         self.motion.moves == 0 || self.altered & self.motion.moves != 0
@@ -102,10 +106,10 @@ impl<'a> FoundRow<'a> {
         Some(())
     }
 
-    /// The row over what is told of it, if anything is, in this buffer.
+    /// The row over what is told of it, in this buffer; `None` where it was removed, or nothing is told of it and it was not given.
     pub(crate) fn over<'b>(self, told: Option<&[u32]>, into: &'b mut AnyRow) -> Option<Row<'b>> {
         let Row { component, entity, owner, words } = self.row()?;
-        *into = padded(told.unwrap_or(words));
+        *into = padded(told.or(self.is_given.then_some(words))?);
         self.put_over(into)?;
         Some(Row { component, entity, owner, words: &into[..words.len()] })
     }

@@ -78,7 +78,7 @@ impl<'a> FoundChanges<'a> {
     pub(crate) fn given(self, component: ComponentId) -> impl Iterator<Item = Row<'a>> {
         let rows = self.changes.changes.iter().flat_map(|change| &change.rows);
         let given = rows.filter(move |row| row.is_given && row.key.component == component);
-        given.filter_map(move |row| self.get(row.key)?.row())
+        given.filter_map(move |row| self.get(row.key).filter(|found| found.is_given())?.row())
     }
 }
 
@@ -107,6 +107,12 @@ pub(crate) struct ChangeAnswer {
     pub tick: Tick,
     pub entity: Entity,
     pub is_refused: bool,
+}
+
+impl ChangeAnswer {
+    fn is_of(&self, change: &PredictedChange) -> bool {
+        (self.tick, self.entity) == (change.tick, change.entity)
+    }
 }
 
 /// Lives as long as a timeline. Mostly there are none.
@@ -150,9 +156,10 @@ impl OptimisticChanges {
         self.row_by(key, stands)
     }
 
-    /// How a row was found before anything of it was refused that has not ended.
+    /// How a row was found before that was refused of which the game has not heard yet.
     pub(crate) fn before_refusal(&self, key: RowKey) -> Option<FoundRow<'_>> {
-        self.row_by(key, |change| change.until.is_none())
+        let is_just = |change: &PredictedChange| self.answers.iter().any(|answer| answer.is_of(change));
+        self.row_by(key, |change| change.until.is_none() && (!change.is_refused() || is_just(change)))
     }
 
     /// A row as it is by these changes.
@@ -195,8 +202,7 @@ impl OptimisticChanges {
         let mut words = [0; ROW_WORDS_MAX];
         for (row, found) in self.before(tick, simulated) {
             let told = shown.words(row.key);
-            let stands = found.filter(|found| told.is_some() || found.is_given);
-            match stands.and_then(|found| found.over(told, &mut words)) {
+            match found.and_then(|found| found.over(told, &mut words)) {
                 Some(row) => into.set_words(row),
                 None if found.is_none() && told.is_some() => {}
                 None => into.name_removed(row.removed()),

@@ -123,12 +123,10 @@ impl<W: World> LocalWorld<W> {
         let shown = |entity| {
             let (sources, schema) = (self.sources(moment), &moment.settings.rules.schema);
             let mut keys = changes.rows_changed(entity).map(|(row, _)| row.key);
-            let found = changes.before_refusal(keys.find(|key| schema.component(key.component).has_pose())?)?;
-            let row = found.row()?;
-            if found.stays() {
-                Some(self.presentation.placed_by(&sources, row))
-            } else {
-                self.presentation.shown(&sources, entity)
+            let placed = keys.find(|key| schema.component(key.component).has_pose());
+            match placed.and_then(|key| changes.before_refusal(key)) {
+                Some(found) if found.stays() => Some(self.presentation.placed_by(&sources, found.row()?)),
+                _ => self.presentation.shown(&sources, entity),
             }
         };
         let mut refused: Vec<_> = changes.just_refused().map(|entity| (entity, shown(entity))).collect();

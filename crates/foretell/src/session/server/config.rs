@@ -50,7 +50,7 @@ pub struct ServerConfig {
     /// and shown when it comes back.
     pub interest: Interest,
     /// How many bytes per second each client is sent at most, in the mean of a few states; headers of the network come
-    /// besides. What is predicted comes first and always; of what is shown, what is near, what was told long ago, and players who are new. Default
+    /// besides. What is predicted comes first and always; of what is shown, what is near, what was told long ago, and what is new of players. Default
     /// 128,000. Of what a client predicts of others at most three quarters of it are told, the nearest first; the rest it shows.
     pub budget: u32,
     /// How many bytes per second each client may be sent however much is lost or waits for a little: below the

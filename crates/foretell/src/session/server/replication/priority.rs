@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 /// From this age on it counts more and more how old something is, and less how near.
 const OLD_TICKS: f32 = 40.0;
 
-/// What belongs to a player and is not known yet is as urgent as if it were sixteen times as near: or who joins sees nobody before the last
-/// block of a level that is nearer.
+/// What belongs to a player and was never told matters as if it were sixteen times as near, but no more than what is near: or who joins sees
+/// nobody before the last block of a level that is nearer.
 const NEW_PLAYER: f32 = 256.0;
 
 /// What was as urgent as this part of what just had room in one state is looked at in the next.
@@ -62,10 +62,11 @@ impl Claims<'_> {
         ages
     }
 
-    /// Those of a block that the client does not know yet, of players.
+    /// Those of a block that are of players, and that the client was never told, or what it was told is lost.
     #[inline]
     fn new_of_players(&self, first: u32) -> impl Iterator<Item = usize> {
-        let new = of_block(self.waiting.block(first) & self.rows.unknown().block(first));
+        let unknown = of_block(self.waiting.block(first) & self.rows.unknown().block(first));
+        let new = unknown.filter(move |nth| self.rows.told(first + nth).is_none());
         let is_of_player = |slot: u32| self.rows.name(slot).is_some_and(|name| name.owner != PlayerId::SERVER);
         new.filter(move |nth| is_of_player(first + nth)).map(|nth| nth as usize)
     }
@@ -74,8 +75,8 @@ impl Claims<'_> {
 impl Prioritizer {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
-    /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often. Players whom
-    /// the client does not know yet come before most of what is nearer.
+    /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often. What
+    /// belongs to players and was never told comes before most of what is nearer.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
         let most = most.max(1);
         self.look(of);
@@ -98,11 +99,12 @@ impl Prioritizer {
         self.ranked.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let ages = claims.ages(first, of);
-            let mut priority = match of.limits {
-                Some(limits) => priority(&ages, limits.interest.importance(first)),
-                None => priority(&ages, &self.importance(first)),
+            let mut matter = match of.limits {
+                Some(limits) => *limits.interest.importance(first),
+                None => self.importance(first),
             };
-            claims.new_of_players(first).for_each(|nth| priority[nth] *= NEW_PLAYER);
+            claims.new_of_players(first).for_each(|nth| matter[nth] = of_new(matter[nth]));
+            let priority = priority(&ages, &matter);
             // What is not a number is as urgent as anything.
             let chosen = waiting & !which(&priority, |priority| priority < cutoff);
             let rank = |nth: u32| RankingKey::new(single(priority[nth as usize].into()), !(first + nth));
@@ -148,6 +150,11 @@ impl Prioritizer {
         matter.iter_mut().zip(nearest).for_each(|(matter, squared)| *matter = importance(squared as f32));
         matter
     }
+}
+
+/// How much what belongs to a player matters that was never told, by how much it will.
+fn of_new(matters: f32) -> f32 {
+    matters.max((matters * NEW_PLAYER).min(importance(0.0)))
 }
 
 /// How urgent the rows of a block are, by for how many ticks each has not been told, and how much it matters.
@@ -221,6 +228,15 @@ mod tests {
         (state, rows, waiting)
     }
 
+    /// All of a state is to be seen.
+    fn context<'a>(
+        state: &'a AuthoritativeState,
+        changes: &'a RecentChanges,
+        row_send_rates: &'a RowSendRates,
+    ) -> ShownContext<'a> {
+        ShownContext { player: ME, tick: NOW, state, changes, row_send_rates, limits: None }
+    }
+
     /// Which rocks come first, the most urgent at the end.
     fn ranked(scene: &(AuthoritativeState, AckedRows, SlotSet), most: usize, cutoff: f32) -> Vec<u16> {
         ranked_of(scene, most, cutoff, &SlotSet::default())
@@ -234,14 +250,7 @@ mod tests {
         given: &SlotSet,
     ) -> Vec<u16> {
         let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
-        let of = ShownContext {
-            player: ME,
-            tick: NOW,
-            state,
-            changes: &changes,
-            row_send_rates: &row_send_rates,
-            limits: None,
-        };
+        let of = context(state, &changes, &row_send_rates);
         let mut ranking = Ranking { slots: Vec::new(), cutoff };
         let claims = Claims { waiting, rows, given };
         Prioritizer::default().rank(&of, claims, most, &mut ranking);
@@ -280,14 +289,7 @@ mod tests {
     /// How it is after a look at where everything is.
     fn look_at(state: &AuthoritativeState) -> Prioritizer {
         let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
-        let of = ShownContext {
-            player: ME,
-            tick: NOW,
-            state,
-            changes: &changes,
-            row_send_rates: &row_send_rates,
-            limits: None,
-        };
+        let of = context(state, &changes, &row_send_rates);
         let mut prioritizer = Prioritizer::default();
         prioritizer.look(&of);
         prioritizer
@@ -376,15 +378,15 @@ mod tests {
     }
 
     #[test]
-    fn a_player_who_is_not_known_yet_is_as_urgent_as_what_is_sixteen_times_as_near() {
+    fn a_player_who_was_never_told_is_as_urgent_as_what_is_sixteen_times_as_near_but_no_more_than_what_is_near() {
         let (state, mut rows, waiting) =
-            scene(&[([0.0, 0.0], 1), ([4.0, 0.0], 800), ([60.0, 0.0], 800), ([0.0, 70.0], 800), ([61.0, 0.0], 800)]);
+            scene(&[([0.0, 0.0], 1), ([1.0, 0.0], 800), ([10.0, 0.0], 800), ([0.0, 70.0], 800), ([61.0, 0.0], 800)]);
         let slot = |nth: u16| state.versions().get(key(nth)).expect("it is there").slot;
         for nth in [2, 3] {
             rows.remove(slot(nth));
             rows.insert(slot(nth), RowName { key: key(nth), owner: PlayerId::new(2) }, Tick::new(800), false);
         }
-        assert_eq!(ranked(&(state, rows, waiting), 4, 0.0), [4, 3, 1, 2]);
+        assert_eq!(ranked(&(state, rows, waiting), 4, 0.0), [4, 3, 2, 1]);
     }
 
     #[test]
