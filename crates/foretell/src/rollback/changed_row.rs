@@ -98,7 +98,7 @@ impl<'a> FoundRow<'a> {
         if self.altered & moves == 0 { moves | blends & !self.altered } else { 0 }
     }
 
-    /// Puts it over the row that is told of it; `None` where it was removed.
+    /// Puts it over the told row; `None` where it was removed.
     pub(crate) fn put_over(self, told: &mut AnyRow) -> Option<()> {
         let (row, goes_on) = (self.row()?, self.goes_on());
         let made = row.words.iter().enumerate().filter(|(at, _)| goes_on >> at & 1 == 0);
@@ -106,7 +106,7 @@ impl<'a> FoundRow<'a> {
         Some(())
     }
 
-    /// The row over what is told of it, in this buffer; `None` where it was removed, or nothing is told of it and it was not given.
+    /// The row over the told one, in this buffer; `None` where it was removed, or none is told and it was not given.
     pub(crate) fn over<'b>(self, told: Option<&[u32]>, into: &'b mut AnyRow) -> Option<Row<'b>> {
         let Row { component, entity, owner, words } = self.row()?;
         *into = padded(told.or(self.is_given.then_some(words))?);
