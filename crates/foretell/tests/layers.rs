@@ -169,7 +169,7 @@ const FOLDERS: [Folder; 14] = [
                 "ranking_key",
                 "interest_settings",
             ],
-            &["acked_rows", "interest_set", "recent_changes", "sent_datagrams", "slot_positions"],
+            &["acked_rows", "interest_set", "ranking", "recent_changes", "sent_datagrams", "slot_positions"],
             &["chunk_bits_cache"],
             &["row_encoding_cache"],
             &["chosen_records", "interest_query"],

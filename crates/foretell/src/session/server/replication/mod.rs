@@ -18,6 +18,7 @@ mod interest_settings;
 mod optional_tick;
 mod own_bounding_boxes;
 mod priority;
+mod ranking;
 mod ranking_key;
 mod rate_limited_rows;
 mod recent_changes;

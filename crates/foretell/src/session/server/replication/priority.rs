@@ -2,6 +2,7 @@
 
 use super::acked_rows::AckedRows;
 use super::own_bounding_boxes::{OwnArea, cover};
+use super::ranking::Ranking;
 use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
@@ -16,19 +17,6 @@ const OLD_TICKS: f32 = 40.0;
 /// nobody before the last block of a level that is nearer.
 const NEW_PLAYER: f32 = 256.0;
 
-/// What was as urgent as this part of what just had room in one state is looked at in the next.
-const CUTOFF_PART: f32 = 0.75;
-
-/// The numbers of rows in the order in which they are told. Kept from state to state.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Ranking {
-    /// What is told first stands last.
-    pub slots: Vec<u32>,
-    /// From which priority on rows were looked at, so that mostly most need not be: they were not urgent enough for the last state, and
-    /// are not yet. Where too few are as urgent, all are looked at.
-    cutoff: f32,
-}
-
 /// What is reckoned for the rows of a block at once.
 type Block<T> = [T; BLOCK as usize];
 
@@ -39,8 +27,10 @@ pub(super) struct Prioritizer {
     own: Vec<[f64; 3]>,
     /// The same, in a few boxes.
     areas: Vec<OwnArea>,
-    /// By priority, and of what is as urgent what has the higher number first.
-    ranked: Vec<RankingKey>,
+    /// What waits and was told before.
+    known: Vec<RankingKey>,
+    /// What waits and was never told, or is lost.
+    new: Vec<RankingKey>,
 }
 
 /// The rows that wait.
@@ -62,13 +52,16 @@ impl Claims<'_> {
         ages
     }
 
-    /// Those of a block that are of players, and that the client was never told, or what it was told is lost.
+    /// Those of a block of which the client was never told, or what it was told is lost.
     #[inline]
-    fn new_of_players(&self, first: u32) -> impl Iterator<Item = usize> {
-        let unknown = of_block(self.waiting.block(first) & self.rows.unknown().block(first));
-        let new = unknown.filter(move |nth| self.rows.told(first + nth).is_none());
-        let is_of_player = |slot: u32| self.rows.name(slot).is_some_and(|name| name.owner != PlayerId::SERVER);
-        new.filter(move |nth| is_of_player(first + nth)).map(|nth| nth as usize)
+    fn untold(&self, first: u32) -> u16 {
+        let unknown = self.waiting.block(first) & self.rows.unknown().block(first);
+        let new = of_block(unknown).filter(|nth| self.rows.told(first + nth).is_none());
+        new.fold(0, |new, nth| new | 1 << nth)
+    }
+
+    fn is_of_player(&self, slot: u32) -> bool {
+        self.rows.name(slot).is_some_and(|name| name.owner != PlayerId::SERVER)
     }
 }
 
@@ -76,39 +69,37 @@ impl Prioritizer {
     /// Writes the rows that wait, the most urgent at the end: at least the `most` most urgent, which are in order, where there are as
     /// many. They are by for how many ticks each has not been told, and by how near it is: what is four times as far is told a sixteenth
     /// as often; but half as often, where all are old as there is so much to tell. What has twice the weight, twice as often. What
-    /// belongs to players and was never told comes before most of what is nearer.
+    /// belongs to players and was never told comes before most of what is nearer. What is known comes in turn with what is new: or what
+    /// moves would stand until all of a level is told that is nearer.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
         let most = most.max(1);
         self.look(of);
-        self.collect(of, &claims, into.cutoff);
-        if self.ranked.len() < most {
+        self.collect(of, &claims, into.cutoff());
+        if self.known.len() + self.new.len() < most {
             self.collect(of, &claims, 0.0);
         }
-        let rest = self.ranked.len().saturating_sub(most);
-        if rest > 0 && rest < self.ranked.len() {
-            self.ranked.select_nth_unstable(rest);
-        }
-        self.ranked[rest..].sort_unstable();
-        into.cutoff = self.ranked.get(rest).map_or(0.0, |least| least.value() * CUTOFF_PART);
-        into.slots.clear();
-        into.slots.extend(self.ranked.iter().map(|rank| !rank.number()));
+        into.order(&mut self.known, &mut self.new, most);
     }
 
     /// Takes in the rows that wait and are at least so urgent.
     fn collect(&mut self, of: &ShownContext<'_>, claims: &Claims<'_>, cutoff: f32) {
-        self.ranked.clear();
+        self.known.clear();
+        self.new.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let ages = claims.ages(first, of);
             let mut matter = match of.limits {
                 Some(limits) => *limits.interest.importance(first),
                 None => self.importance(first),
             };
-            claims.new_of_players(first).for_each(|nth| matter[nth] = of_new(matter[nth]));
+            let new = claims.untold(first);
+            let of_players = of_block(new).filter(|nth| claims.is_of_player(first + nth)).map(|nth| nth as usize);
+            of_players.for_each(|nth| matter[nth] = of_new(matter[nth]));
             let priority = priority(&ages, &matter);
             // What is not a number is as urgent as anything.
             let chosen = waiting & !which(&priority, |priority| priority < cutoff);
             let rank = |nth: u32| RankingKey::new(single(priority[nth as usize].into()), !(first + nth));
-            self.ranked.extend(of_block(chosen).map(rank));
+            self.known.extend(of_block(chosen & !new).map(rank));
+            self.new.extend(of_block(chosen & new).map(rank));
         }
     }
 
@@ -251,7 +242,7 @@ mod tests {
     ) -> Vec<u16> {
         let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
         let of = context(state, &changes, &row_send_rates);
-        let mut ranking = Ranking { slots: Vec::new(), cutoff };
+        let mut ranking = Ranking::after(cutoff);
         let claims = Claims { waiting, rows, given };
         Prioritizer::default().rank(&of, claims, most, &mut ranking);
         let slots = ranking.slots;

@@ -2,7 +2,7 @@
 
 use super::acked_rows::AckedRows;
 use super::chosen_records::ChosenRecords;
-use super::priority::Ranking;
+use super::ranking::Ranking;
 use super::row_encoding_cache::RowEncodingCache;
 use super::shown_row_writer::ShownRowWriter;
 use super::slot_set::{CHUNK, SlotSet};
