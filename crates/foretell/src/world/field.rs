@@ -1,6 +1,7 @@
 //! What a row or an input is made of: fields of exact bits, laid out in 32-bit words.
 
 use super::{Column, ComponentSchema, Entity, Flatten, PlayerId};
+use crate::time::Tick;
 use alloc::vec::Vec;
 
 /// The type of one lane of a column.
@@ -48,7 +49,7 @@ impl Scalar {
 /// A value with a fixed layout in 32-bit words: a scalar, or an array of 1 to 64 of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not made of exact bits",
-    note = "a field is a bool, u8 to u64, i8 to i64, f32, f64, an Entity, a PlayerId, a Text, an enum without data with #[derive(Field)], an Option or an array of them"
+    note = "a field is a bool, u8 to u64, i8 to i64, f32, f64, an Entity, a PlayerId, a Tick, a Text, an enum without data with #[derive(Field)], an Option or an array of them"
 )]
 pub trait Field: Copy {
     /// The type of each lane.
@@ -101,6 +102,8 @@ one_word! {
     i16, Scalar::Signed(16), v => u32::from(v.cast_unsigned()), w => (w as u16).cast_signed();
     i32, Scalar::Signed(32), v => v.cast_unsigned(), w => w.cast_signed();
     f32, Scalar::F32, v => v.to_bits(), w => f32::from_bits(w);
+    PlayerId, Scalar::Unsigned(16), v => u32::from(v.get()), w => PlayerId::new(w as u16);
+    Tick, Scalar::Unsigned(32), v => v.get(), w => Tick::new(w);
 }
 
 macro_rules! two_words {
@@ -127,6 +130,7 @@ two_words! {
     u64, Scalar::Unsigned(64), v => v, b => b;
     i64, Scalar::Signed(64), v => v.cast_unsigned(), b => b.cast_signed();
     f64, Scalar::F64, v => v.to_bits(), b => f64::from_bits(b);
+    Entity, Scalar::Unsigned(64), v => v.bits(), b => Entity::from_bits(b);
 }
 
 impl<T: Field, const N: usize> Field for [T; N] {
@@ -146,32 +150,6 @@ impl<T: Field, const N: usize> Field for [T; N] {
 
     fn get(words: &[u32]) -> Self {
         core::array::from_fn(|lane| T::get(&words[lane * T::WORDS..]))
-    }
-}
-
-impl Field for PlayerId {
-    const SCALAR: Scalar = Scalar::Unsigned(16);
-    const LANES: u8 = 1;
-
-    fn put(self, words: &mut [u32]) {
-        self.get().put(words);
-    }
-
-    fn get(words: &[u32]) -> PlayerId {
-        PlayerId::new(u16::get(words))
-    }
-}
-
-impl Field for Entity {
-    const SCALAR: Scalar = Scalar::Unsigned(64);
-    const LANES: u8 = 1;
-
-    fn put(self, words: &mut [u32]) {
-        self.bits().put(words);
-    }
-
-    fn get(words: &[u32]) -> Entity {
-        Entity::from_bits(u64::get(words))
     }
 }
 
@@ -382,6 +360,7 @@ mod tests {
         round_trip([f32::MIN_POSITIVE, -0.0, f32::MAX]);
         round_trip([[f64::EPSILON, -1.5], [f64::MAX, 0.1]]);
         round_trip([PlayerId::SERVER, PlayerId::new(u16::MAX)]);
+        round_trip([Tick::ZERO, Tick::new(u32::MAX)]);
         round_trip(Entity::from_bits(u64::MAX - 1));
         round_trip([None, Some(0.0_f32), Some(-1.5)]);
         round_trip([Some(u64::MAX), None]);
