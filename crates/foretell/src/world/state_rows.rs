@@ -183,6 +183,11 @@ impl Rows {
         self.of(entity).next().map(|row| row.owner)
     }
 
+    /// Whether all rows of an entity are the same player's.
+    pub(crate) fn has_one_owner(&self, entity: Entity) -> bool {
+        self.of(entity).map(|row| row.owner).is_sorted_by(PlayerId::eq)
+    }
+
     /// The state of an entity; `None` where it has none of this type, or not all that its type needs.
     ///
     /// # Panics

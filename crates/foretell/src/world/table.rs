@@ -146,8 +146,9 @@ impl<S> Table<S> {
         }
     }
 
-    /// Gives an entity to another player, whose inputs drive it from then on, and on whose client it is predicted. `false`
-    /// where it is not in the table.
+    /// Gives an entity to another player, whose inputs drive it from then on, and on whose client it is predicted: in the same step in
+    /// each table that it is in, or its owner is not shown all of it (with debug assertions the server panics then). `false` where it is not
+    /// in the table.
     pub fn set_owner(&mut self, entity: Entity, owner: PlayerId) -> bool {
         let Ok(at) = self.entities.binary_search(&entity) else { return false };
         (self.owners[at], self.marks[at]) = (owner, true);

@@ -129,6 +129,10 @@ impl RowVersions {
             }
             let version = &mut self.versions[at];
             if version.owner != row.owner {
+                debug_assert!(
+                    rows.has_one_owner(key.entity),
+                    "an entity is one player's in all tables that it is in: `set_owner` is to be called for each of them"
+                );
                 // Who had it may not see it any more.
                 let before = RemovedRow { key: *key, owner: version.owner };
                 let RowVersion { created, slot, .. } = *version;
@@ -255,7 +259,8 @@ impl RowVersions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::test_states::{self, SHIP};
+    use crate::session::test_states::{self, PURSE, SHIP};
+    use crate::world::Row;
 
     fn entity(nth: u32) -> Entity {
         Entity::new(PlayerId::SERVER, Tick::new(nth), 0)
@@ -336,5 +341,16 @@ mod tests {
         let oldest = 3000 - u32::try_from(REMOVED_MAX).expect("small");
         assert_eq!(removed(&row_versions, oldest - 1), None);
         assert_eq!(removed(&row_versions, oldest), Some(vec![oldest]), "there was one at a time");
+    }
+
+    #[test]
+    fn an_entity_is_one_players_where_all_its_rows_are() {
+        let mut rows = rows();
+        set(&mut rows, 1, 7);
+        let purse = |owner| Row { component: PURSE, entity: entity(1), owner, words: &[1] };
+        rows.set_words(purse(PlayerId::SERVER));
+        assert!(rows.has_one_owner(entity(1)) && rows.has_one_owner(entity(2)));
+        rows.set_words(purse(PlayerId::new(3)));
+        assert!(!rows.has_one_owner(entity(1)));
     }
 }
