@@ -128,13 +128,16 @@ pub(crate) struct OptimisticChanges {
     refused: Vec<Entity>,
     /// The first step that has made or found what is refused by now, where they were not made again.
     outdated: Option<Tick>,
+    /// What stood, and its step has not made when it was simulated again, since they were forgotten.
+    withdrawn: Vec<PredictedChange>,
 }
 
 impl OptimisticChanges {
     /// None, of rows of this schema.
     pub(super) fn new(schema: &Schema) -> OptimisticChanges {
         let motion = schema.components().iter().map(|component| component.motion_words()).collect();
-        OptimisticChanges { motion, changes: Vec::new(), answers: Vec::new(), refused: Vec::new(), outdated: None }
+        let (changes, answers, refused, withdrawn) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        OptimisticChanges { motion, changes, answers, refused, outdated: None, withdrawn }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -147,6 +150,7 @@ impl OptimisticChanges {
 
     pub(super) fn clear(&mut self) {
         self.changes.clear();
+        self.withdrawn.clear();
         self.outdated = None;
     }
 
@@ -158,8 +162,12 @@ impl OptimisticChanges {
 
     /// How a row was found before that was refused of which the game has not heard yet.
     pub(crate) fn before_refusal(&self, key: RowKey) -> Option<FoundRow<'_>> {
-        let is_just = |change: &PredictedChange| self.answers.iter().any(|answer| answer.is_of(change));
-        self.row_by(key, |change| change.until.is_none() && (!change.is_refused() || is_just(change)))
+        self.row_by(key, |change| change.until.is_none() && (!change.is_refused() || self.is_just(change)))
+    }
+
+    /// Whether the game has not heard yet what has become of it.
+    fn is_just(&self, change: &PredictedChange) -> bool {
+        self.answers.iter().any(|answer| answer.is_of(change))
     }
 
     /// A row as it is by these changes.
@@ -225,13 +233,26 @@ impl OptimisticChanges {
 
     /// The step of `tick` has made these changes: of the published rows those that are not as they were `written` before it.
     pub(super) fn end_step(&mut self, tick: Tick, changes: &[Change], published: &Rows, written: &Rows) {
-        let of_step = self.changes.iter_mut().filter(|change| change.tick == tick && !change.is_refused());
-        of_step.for_each(|change| change.rows.clear());
-        for change in changes {
-            let rows = self.rows_made(tick, change.of.entity, published, written);
-            self.make(tick, *change, rows);
+        let is_of_step = |change: &mut PredictedChange| change.tick == tick && !change.is_refused();
+        let mut before: Vec<_> = self.changes.extract_if(.., is_of_step).collect();
+        for Change { by, of: Owned { entity, .. } } in changes.iter().copied() {
+            let rows = self.rows_made(tick, entity, published, written);
+            if rows.is_empty() || self.has(tick, entity) {
+                continue;
+            }
+            let at = before.iter().position(|change| change.entity == entity);
+            let (answer, until) = at.map_or((Verdict::Open, None), |at| {
+                let change = before.swap_remove(at);
+                (change.answer, change.until)
+            });
+            self.insert(PredictedChange { tick, by, entity, rows, answer, until });
         }
-        self.changes.retain(|change| change.tick != tick || !change.rows.is_empty());
+        self.withdrawn.extend(before.into_iter().filter(|change| change.until.is_none()));
+    }
+
+    fn insert(&mut self, change: PredictedChange) {
+        let at = self.changes.partition_point(|before| before.tick <= change.tick);
+        self.changes.insert(at, change);
     }
 
     fn rows_made(&self, tick: Tick, entity: Entity, published: &Rows, written: &Rows) -> Vec<ChangedRow> {
@@ -253,16 +274,6 @@ impl OptimisticChanges {
     fn rows_of(&self, entity: Entity) -> impl Iterator<Item = RemovedRow> {
         let changes = self.changes.iter().filter(move |change| change.entity == entity);
         changes.flat_map(|change| &change.rows).filter(|row| !row.is_gone()).map(ChangedRow::removed)
-    }
-
-    fn make(&mut self, tick: Tick, Change { by, of: Owned { entity, .. } }: Change, rows: Vec<ChangedRow>) {
-        if let Some(change) = self.changes.iter_mut().find(|change| (change.tick, change.entity) == (tick, entity)) {
-            change.rows = rows;
-            return;
-        }
-        let at = self.changes.partition_point(|change| change.tick <= tick);
-        let (answer, until) = (Verdict::Open, None);
-        self.changes.insert(at, PredictedChange { tick, by, entity, rows, answer, until });
     }
 
     /// Whether the newest simulation of this step has changed the entity.
@@ -306,16 +317,40 @@ impl OptimisticChanges {
         self.outdated = None;
     }
 
-    /// The entities of which the game has not heard yet that a change was refused. One may come more than once.
-    pub(crate) fn just_refused(&self) -> impl Iterator<Item = Entity> {
-        self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity)
+    /// The entities that are found as steps have made them, or were before something was refused of which the game has not heard yet;
+    /// ascending.
+    pub(crate) fn entities(&self) -> Vec<Entity> {
+        let is_found =
+            |change: &&PredictedChange| change.until.is_none() && (!change.is_refused() || self.is_just(change));
+        ascending(self.changes.iter().filter(is_found).map(|change| change.entity))
     }
 
-    /// The rows of an entity that were changed, where that has not ended, the newest first, and whether it is refused.
-    pub(crate) fn rows_changed(&self, entity: Entity) -> impl Iterator<Item = (&ChangedRow, bool)> {
+    /// The entities of which a change was refused and the game has not heard that yet, or was [withdrawn](Self::forget_withdrawn) and none
+    /// stands; ascending.
+    pub(crate) fn undone(&self) -> Vec<Entity> {
+        let refused = self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity);
+        let stands = |change: &PredictedChange| change.until.is_none() && !change.is_refused();
+        let is_changed = |of: Entity| self.changes.iter().any(|change| change.entity == of && stands(change));
+        let withdrawn = self.withdrawn.iter().map(|change| change.entity).filter(|of| !is_changed(*of));
+        ascending(refused.chain(withdrawn))
+    }
+
+    /// The rows of an entity that were changed by what is undone. One may come more than once.
+    pub(crate) fn rows_undone(&self, entity: Entity) -> impl Iterator<Item = &ChangedRow> {
+        let refused = self.changes.iter().filter(|change| change.is_refused() && change.until.is_none());
+        let undone = refused.chain(&self.withdrawn).filter(move |change| change.entity == entity);
+        undone.flat_map(|change| &change.rows)
+    }
+
+    /// What stood and was not made again by its step has been shown as it is told.
+    pub(crate) fn forget_withdrawn(&mut self) {
+        self.withdrawn.clear();
+    }
+
+    /// The rows of an entity that were changed, where that has not ended, the newest first. One may come more than once.
+    pub(crate) fn rows_changed(&self, entity: Entity) -> impl Iterator<Item = &ChangedRow> {
         let open = move |change: &&PredictedChange| change.entity == entity && change.until.is_none();
-        let changes = self.changes.iter().rev().filter(open);
-        changes.flat_map(|change| change.rows.iter().map(|row| (row, change.is_refused())))
+        self.changes.iter().rev().filter(open).flat_map(|change| &change.rows)
     }
 
     /// Takes out what the game has not heard yet; ascending by the tick in which the answer came.
@@ -340,6 +375,13 @@ impl OptimisticChanges {
             self.answer(silent, |_, _| false, |_| {});
         }
     }
+}
+
+fn ascending(entities: impl Iterator<Item = Entity>) -> Vec<Entity> {
+    let mut entities: Vec<_> = entities.collect();
+    entities.sort_unstable();
+    entities.dedup();
+    entities
 }
 
 #[cfg(test)]

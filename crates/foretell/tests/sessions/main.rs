@@ -68,3 +68,4 @@ mod traffic;
 mod used_moving;
 mod variants;
 mod views;
+mod withdrawn;

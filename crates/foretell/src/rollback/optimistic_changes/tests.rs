@@ -185,3 +185,115 @@ fn the_game_hears_an_answer_though_everything_begins_anew() {
     assert_eq!(changes.take_answers().collect::<Vec<_>>(), [answer]);
     assert_eq!(changes.take_answers().count(), 0, "once");
 }
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Cart {
+    #[state(position)]
+    at: [f32; 1],
+    bell: u8,
+}
+
+#[derive(State, Clone, Copy, PartialEq, Debug)]
+struct Wreck {
+    since: u32,
+}
+
+const CART: Owned = Owned { entity: Entity::new(PlayerId::SERVER, Tick::ZERO, 3), owner: PlayerId::SERVER };
+
+fn cart_key(component: u8) -> RowKey {
+    RowKey { component: ComponentId(component), entity: CART.entity }
+}
+
+/// What steps have made of a cart.
+struct Carts {
+    changes: OptimisticChanges,
+    told: Rows,
+}
+
+impl Carts {
+    fn new() -> Carts {
+        let schema = Schema::of::<Cart>().with::<Wreck>();
+        let mut told = Rows::new(&schema);
+        told.set(CART, &Cart { at: [0.0], bell: 0 });
+        told.settle();
+        Carts { changes: OptimisticChanges::new(&schema), told }
+    }
+
+    /// The step of `now` has made this of it; or nothing.
+    fn step(&mut self, now: u32, makes: Option<impl FnOnce(&mut Rows)>) {
+        let mut published = self.told.clone();
+        let change = Change { by: MINE, of: CART };
+        let changes = if makes.is_some() { &[change][..] } else { &[] };
+        makes.into_iter().for_each(|makes| makes(&mut published));
+        self.changes.end_step(tick(now), changes, &published, &self.told);
+    }
+
+    fn step_as(&mut self, now: u32, cart: Cart) {
+        self.step(now, Some(|rows: &mut Rows| rows.set(CART, &cart)));
+    }
+
+    fn step_without(&mut self, now: u32) {
+        self.step(now, None::<fn(&mut Rows)>);
+    }
+}
+
+const MOVED: Cart = Cart { at: [7.0], bell: 0 };
+const RUNG: Cart = Cart { at: [7.0], bell: 1 };
+
+#[test]
+fn what_was_found_before_something_was_refused_is_without_what_was_refused_earlier() {
+    let mut carts = Carts::new();
+    carts.step_as(2, MOVED);
+    carts.step_as(3, RUNG);
+    let before = |carts: &Carts| carts.changes.before_refusal(cart_key(0)).map(FoundRow::stays);
+    assert_eq!(before(&carts), Some(true), "it was put there");
+    carts.changes.answer(tick(3), |_, _| false, |_| {});
+    assert_eq!(before(&carts), Some(true), "until now");
+    assert_eq!(carts.changes.take_answers().count(), 1);
+    assert_eq!(before(&carts), Some(false), "it has rung");
+    carts.changes.answer(tick(4), |_, _| false, |_| {});
+    assert_eq!(
+        (before(&carts), carts.changes.entities(), carts.changes.undone()),
+        (Some(false), vec![CART.entity], vec![CART.entity])
+    );
+    assert_eq!(carts.changes.take_answers().count(), 1);
+    assert_eq!((before(&carts), carts.changes.entities(), carts.changes.undone()), (None, vec![], vec![]));
+}
+
+#[test]
+fn what_a_step_does_not_make_again_is_undone_until_it_is_forgotten_unless_another_has_made_anything_of_the_same() {
+    let mut carts = Carts::new();
+    carts.step_as(2, MOVED);
+    carts.step_as(3, RUNG);
+    carts.step_without(3);
+    assert!(carts.changes.undone().is_empty(), "it is moved still");
+    carts.step_as(2, RUNG);
+    assert!(carts.changes.undone().is_empty());
+    carts.step_without(2);
+    assert_eq!((carts.changes.entities(), carts.changes.undone()), (vec![], vec![CART.entity]));
+    let rows: Vec<_> =
+        carts.changes.rows_undone(CART.entity).filter_map(|row| Cart::read(0, row.row()?.words)).collect();
+    assert_eq!(rows, [RUNG, RUNG]);
+    carts.changes.forget_withdrawn();
+    assert!(carts.changes.undone().is_empty() && carts.changes.rows_undone(CART.entity).next().is_none());
+}
+
+#[test]
+fn what_had_ended_before_its_step_did_not_make_it_again_is_not_undone() {
+    let mut carts = Carts::new();
+    carts.step_as(2, MOVED);
+    carts.changes.end(tick(9), |_| true);
+    carts.step_without(2);
+    assert!(carts.changes.undone().is_empty());
+}
+
+#[test]
+fn what_an_entity_was_given_and_then_lost_is_not_given() {
+    let mut carts = Carts::new();
+    let given =
+        |carts: &Carts, now| FoundChanges { changes: &carts.changes, tick: tick(now) }.given(ComponentId(1)).count();
+    carts.step(2, Some(|rows: &mut Rows| rows.set(CART, &Wreck { since: 2 })));
+    assert_eq!([2, 3].map(|now| given(&carts, now)), [0, 1]);
+    carts.step(3, Some(|rows: &mut Rows| rows.remove_entity(CART.entity)));
+    assert_eq!([3, 4].map(|now| given(&carts, now)), [1, 0]);
+}

@@ -97,14 +97,14 @@ impl<W: World> LocalWorld<W> {
 
     /// Reconciles with the state of a tick, where there is one to compare, and goes on with a re-simulation under way.
     pub(super) fn reconcile(&mut self, moment: Moment<'_>, world: &mut W, state: Option<Tick>, log: &mut UpdateLog) {
-        let refused = self.just_refused(moment);
+        let changed = self.shown_as_changed(moment);
         if let Some(tick) = state {
             self.compare(moment.settings, world, tick, log);
             self.switch(moment, world, tick, log);
             self.prediction.timeline.confirm(tick);
         }
         self.revise(moment, world, log);
-        self.show_refused(moment, &refused);
+        self.show_undone(moment, &changed);
     }
 
     fn compare(&mut self, settings: &ClientSettings, world: &mut W, tick: Tick, log: &mut UpdateLog) {
@@ -116,43 +116,43 @@ impl<W: World> LocalWorld<W> {
         }
     }
 
-    /// The entities of others of which a change has just been refused, ascending, and where each was shown, if it was by a row that its
-    /// player had changed.
-    fn just_refused(&self, moment: Moment<'_>) -> Vec<(Entity, Option<Motion>)> {
+    /// The entities of others that are shown as their player has made them, or were before something was refused just now, and where;
+    /// ascending.
+    fn shown_as_changed(&self, moment: Moment<'_>) -> Vec<(Entity, Option<Motion>)> {
         let changes = self.prediction.timeline.changes().changes;
         let shown = |entity| {
             let (sources, schema) = (self.sources(moment), &moment.settings.rules.schema);
-            let mut keys = changes.rows_changed(entity).map(|(row, _)| row.key);
+            let mut keys = changes.rows_changed(entity).map(|row| row.key);
             let placed = keys.find(|key| schema.component(key.component).has_pose());
             match placed.and_then(|key| changes.before_refusal(key)) {
                 Some(found) if found.stays() => Some(self.presentation.placed_by(&sources, found.row()?)),
                 _ => self.presentation.shown(&sources, entity),
             }
         };
-        let mut refused: Vec<_> = changes.just_refused().map(|entity| (entity, shown(entity))).collect();
-        refused.sort_unstable_by_key(|(entity, _)| *entity);
-        refused.dedup_by_key(|(entity, _)| *entity);
-        refused
+        changes.entities().into_iter().map(|entity| (entity, shown(entity))).collect()
     }
 
-    /// They are shown as they were told last, where somebody else has changed what the player had, too; they go over from where they were.
-    fn show_refused(&mut self, moment: Moment<'_>, refused: &[(Entity, Option<Motion>)]) {
+    /// What was refused, or is not made any more by the step that made it, is shown as it was told last, where somebody else has changed
+    /// what the player had, too. It goes over from where it was.
+    fn show_undone(&mut self, moment: Moment<'_>, changed: &[(Entity, Option<Motion>)]) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let (timeline, schema) = (&prediction.timeline, &moment.settings.rules.schema);
-        for (entity, before) in refused {
+        for entity in timeline.changes().changes.undone() {
             let sources = Sources::new(moment, timeline, snapshots, authority);
-            let Some(look) = presentation.remote.samples(&sources).map(|remote| remote.look()) else { return };
-            presentation.note_refused(&sources, *entity);
-            let changed = timeline.changes().changes.rows_changed(*entity).filter(|(_, is_refused)| *is_refused);
-            let changed = changed.map(|(row, _)| ChangedWords { key: row.key, words: row.altered() });
-            let (changed, mut told) = (changed.collect::<Vec<_>>(), Rows::new(schema));
-            snapshots.rows().into_iter().flat_map(|rows| rows.of(*entity)).for_each(|row| told.set_words(row));
+            let Some(look) = presentation.remote.samples(&sources).map(|remote| remote.look()) else { break };
+            presentation.note_undone(&sources, entity);
+            let undone = timeline.changes().changes.rows_undone(entity);
+            let undone = undone.map(|row| ChangedWords { key: row.key, words: row.altered() }).collect::<Vec<_>>();
+            let mut told = Rows::new(schema);
+            snapshots.rows().into_iter().flat_map(|rows| rows.of(entity)).for_each(|row| told.set_words(row));
             told.settle();
-            let (of, player) = (snapshots.owned(*entity), prediction.wanted().player());
-            snapshots.go_over(&GoingOver { schema, of, player, to: &told, refused: Some(&changed), look });
+            let (of, player) = (snapshots.owned(entity), prediction.wanted().player());
+            snapshots.go_over(&GoingOver { schema, of, player, to: &told, undone: Some(&undone), look });
             let sources = Sources::new(moment, timeline, snapshots, authority);
-            before.iter().for_each(|before| presentation.go_over_from(&sources, *entity, before));
+            let before = changed.iter().filter(|(of, _)| *of == entity).filter_map(|(_, before)| before.as_ref());
+            before.for_each(|before| presentation.go_over_from(&sources, entity, before));
         }
+        self.prediction.timeline.changes_mut().forget_withdrawn();
     }
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.
@@ -168,7 +168,7 @@ impl<W: World> LocalWorld<W> {
             if let (Some(newest), Some(look)) = (prediction.timeline.rows(prediction.timeline.present()), shown) {
                 let (schema, player) = (&moment.settings.rules.schema, prediction.wanted().player());
                 for of in prediction.left(newest, snapshots.tracks(), &look) {
-                    snapshots.go_over(&GoingOver { schema, of, player, to: newest, refused: None, look });
+                    snapshots.go_over(&GoingOver { schema, of, player, to: newest, undone: None, look });
                 }
             }
             prediction.switch(world, tick, snapshots, log);

@@ -66,8 +66,8 @@ impl Presentation {
         self.offsets.land(&self.remote.visual(sources));
     }
 
-    /// What its player has made of another's entity was refused, and it may have ended.
-    pub(crate) fn note_refused(&mut self, sources: &Sources<'_>, entity: Entity) {
+    /// What its player has made of another's entity was refused or withdrawn, and it may have ended.
+    pub(crate) fn note_undone(&mut self, sources: &Sources<'_>, entity: Entity) {
         let told = self.remote.visual(sources).motion(entity);
         told.into_iter().for_each(|told| self.lifecycles.note_pose(entity, told.pose));
     }

@@ -21,8 +21,9 @@ pub(crate) struct GoingOver<'a> {
     pub player: PlayerId,
     /// Its rows as they are to be shown: as they were predicted, or as they were told last.
     pub to: &'a Rows,
-    /// What of it its player has changed and was refused, where it is shown no more as they have made it; `None` where it was predicted.
-    pub refused: Option<&'a [ChangedWords]>,
+    /// What of it its player has changed, where that was refused or withdrawn and it is shown no more as they have made it; `None` where it
+    /// was predicted.
+    pub undone: Option<&'a [ChangedWords]>,
     /// Where others are shown.
     pub look: Look,
 }
@@ -90,7 +91,7 @@ impl GoingOver<'_> {
             (Some(_), None) => self.may_begin_or_end(key).then_some(Change::Ended),
             (Some(told), Some(to)) => {
                 let change = if of.has_pose() { Change::Stepped } else { Change::Set };
-                let is_other = match self.refused {
+                let is_other = match self.undone {
                     Some(changed) => of.steps_between(told, to, altered(changed, key)),
                     None => of.turns_between(told, to),
                 };
@@ -102,7 +103,7 @@ impl GoingOver<'_> {
     /// Whether that a row is there or not is something that was predicted otherwise, or that the player has changed.
     fn may_begin_or_end(&self, key: RowKey) -> bool {
         let mut variants = self.schema.other_variants(key);
-        match self.refused {
+        match self.undone {
             Some(of) => altered(of, key) != 0 || variants.any(|other| altered(of, other) != 0),
             // Of what could not be predicted no prediction says that it is not there, but another variant of it does.
             None => {

@@ -180,6 +180,7 @@ fn of_block(slots: u16) -> impl Iterator<Item = u32> {
 mod tests {
     use super::super::acked_rows::RowName;
     use super::super::recent_changes::RecentChanges;
+    use super::super::slot_set::ChunkSlots;
     use super::*;
     use crate::session::row_send_rates::RowSendRates;
     use crate::session::server::authoritative_state::AuthoritativeState;
@@ -372,12 +373,17 @@ mod tests {
     fn a_player_who_was_never_told_is_as_urgent_as_what_is_sixteen_times_as_near_but_no_more_than_what_is_near() {
         let (state, mut rows, waiting) =
             scene(&[([0.0, 0.0], 1), ([1.0, 0.0], 800), ([10.0, 0.0], 800), ([0.0, 70.0], 800), ([61.0, 0.0], 800)]);
-        let slot = |nth: u16| state.versions().get(key(nth)).expect("it is there").slot;
-        for nth in [2, 3] {
-            rows.remove(slot(nth));
-            rows.insert(slot(nth), RowName { key: key(nth), owner: PlayerId::new(2) }, Tick::new(800), false);
+        let slots = [2, 3].map(|nth| state.versions().get(key(nth)).expect("it is there").slot);
+        for (nth, slot) in [2, 3].into_iter().zip(slots) {
+            rows.remove(slot);
+            rows.insert(slot, RowName { key: key(nth), owner: PlayerId::new(2) }, Tick::new(800), false);
         }
-        assert_eq!(ranked(&(state, rows, waiting), 4, 0.0), [4, 3, 2, 1]);
+        let scene = (state, rows, waiting);
+        assert_eq!(ranked(&scene, 4, 0.0), [4, 3, 2, 1]);
+        // Once it is told it is as urgent as anything.
+        let (state, mut rows, waiting) = scene;
+        rows.note_told(ChunkSlots::one(slots[0]), Tick::new(800), 0);
+        assert_eq!(ranked(&(state, rows, waiting), 4, 0.0), [4, 2, 3, 1]);
     }
 
     #[test]

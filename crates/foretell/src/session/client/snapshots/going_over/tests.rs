@@ -46,7 +46,7 @@ fn gone_over(told: Told<'_>, to: (Option<u32>, Option<u32>)) -> Vec<(Option<u32>
     }
     rows.settle();
     let at = look(&tracks, 5.5);
-    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, refused: None, look: at }.cut(&mut tracks);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, undone: None, look: at }.cut(&mut tracks);
     let word = |component, at| {
         let words = tracks.words(test_states::key(component, OF.entity), &look(&tracks, at));
         words.map(|words| words[0])
@@ -102,7 +102,7 @@ struct Door {
 }
 
 /// Where a door is shown at 5.5, as it goes over as this one; it is told to be open from state 7 on, and put elsewhere in state 8.
-fn door_gone_over(to: Door, refused: Option<&[ChangedWords]>) -> Door {
+fn door_gone_over(to: Door, undone: Option<&[ChangedWords]>) -> Door {
     let schema = Schema::of::<Door>();
     let mut tracks = Tracks::new(&schema, 8, TickRate::hz(64));
     let words = |door: &Door| {
@@ -119,7 +119,7 @@ fn door_gone_over(to: Door, refused: Option<&[ChangedWords]>) -> Door {
     rows.set_words(row(ComponentId(0), &words(&to)));
     rows.settle();
     let look = look(&tracks, 5.5);
-    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, refused, look }.cut(&mut tracks);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &rows, undone, look }.cut(&mut tracks);
     let shown = tracks.words(test_states::key(ComponentId(0), OF.entity), &look).expect("it is there");
     Door::read(0, shown).expect("a door")
 }
@@ -159,6 +159,6 @@ fn what_is_told_rarely_is_compared_as_it_is_shown_which_is_farther_back() {
     let mut to = Rows::new(&schema);
     to.set_words(row(ComponentId(0), &[6]));
     to.settle();
-    GoingOver { schema: &schema, of: OF, player: OWNER, to: &to, refused: None, look }.cut(&mut tracks);
+    GoingOver { schema: &schema, of: OF, player: OWNER, to: &to, undone: None, look }.cut(&mut tracks);
     assert_eq!(shown(&tracks), Some(6), "the cursor has passed that state, and it was not shown yet");
 }
