@@ -325,13 +325,13 @@ impl OptimisticChanges {
         ascending(self.changes.iter().filter(is_found).map(|change| change.entity))
     }
 
-    /// The entities of which a change was refused and the game has not heard that yet, or was [withdrawn](Self::forget_withdrawn) and none
-    /// stands; ascending.
-    pub(crate) fn undone(&self) -> Vec<Entity> {
+    /// The entities of which a change was refused and the game has not heard that yet, or, where all is simulated again that is to be (`is_settled`), was
+    /// [withdrawn](Self::forget_withdrawn) and none stands; ascending.
+    pub(crate) fn undone(&self, is_settled: bool) -> Vec<Entity> {
         let refused = self.answers.iter().filter(|answer| answer.is_refused).map(|answer| answer.entity);
         let stands = |change: &PredictedChange| change.until.is_none() && !change.is_refused();
         let is_changed = |of: Entity| self.changes.iter().any(|change| change.entity == of && stands(change));
-        let withdrawn = self.withdrawn.iter().map(|change| change.entity).filter(|of| !is_changed(*of));
+        let withdrawn = self.withdrawn.iter().map(|change| change.entity).filter(|of| is_settled && !is_changed(*of));
         ascending(refused.chain(withdrawn))
     }
 

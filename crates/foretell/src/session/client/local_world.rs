@@ -137,7 +137,8 @@ impl<W: World> LocalWorld<W> {
     fn show_undone(&mut self, moment: Moment<'_>, changed: &[(Entity, Option<Motion>)]) {
         let LocalWorld { prediction, snapshots, authority, presentation, .. } = self;
         let (timeline, schema) = (&prediction.timeline, &moment.settings.rules.schema);
-        for entity in timeline.changes().changes.undone() {
+        let is_settled = timeline.settled() == timeline.present();
+        for entity in timeline.changes().changes.undone(is_settled) {
             let sources = Sources::new(moment, timeline, snapshots, authority);
             let Some(look) = presentation.remote.samples(&sources).map(|remote| remote.look()) else { break };
             presentation.note_undone(&sources, entity);
@@ -152,7 +153,9 @@ impl<W: World> LocalWorld<W> {
             let before = changed.iter().filter(|(of, _)| *of == entity).filter_map(|(_, before)| before.as_ref());
             before.for_each(|before| presentation.go_over_from(&sources, entity, before));
         }
-        self.prediction.timeline.changes_mut().forget_withdrawn();
+        if is_settled {
+            self.prediction.timeline.changes_mut().forget_withdrawn();
+        }
     }
 
     /// Predicts whom it is asked to predict, from the state of `tick` on, which has been compared.

@@ -2,7 +2,7 @@
 
 use super::acked_rows::AckedRows;
 use super::own_bounding_boxes::{OwnArea, cover};
-use super::ranking::Ranking;
+use super::ranking::{Cutoffs, Ranking, Waiting};
 use super::ranking_key::{RankingKey, importance, single};
 use super::shown_context::ShownContext;
 use super::slot_positions::SlotPositions;
@@ -27,10 +27,7 @@ pub(super) struct Prioritizer {
     own: Vec<[f64; 3]>,
     /// The same, in a few boxes.
     areas: Vec<OwnArea>,
-    /// What waits and was told before.
-    known: Vec<RankingKey>,
-    /// What waits and was never told, or is lost.
-    new: Vec<RankingKey>,
+    waiting: Waiting,
 }
 
 /// The rows that wait.
@@ -52,10 +49,10 @@ impl Claims<'_> {
         ages
     }
 
-    /// Those of a block of which the client was never told, or what it was told is lost.
+    /// Those of a block of which the client was never told, or what it was told is lost; but of what was its own.
     #[inline]
     fn untold(&self, first: u32) -> u16 {
-        let unknown = self.waiting.block(first) & self.rows.unknown().block(first);
+        let unknown = self.waiting.block(first) & self.rows.unknown().block(first) & !self.given.block(first);
         let new = of_block(unknown).filter(|nth| self.rows.told(first + nth).is_none());
         new.fold(0, |new, nth| new | 1 << nth)
     }
@@ -72,19 +69,18 @@ impl Prioritizer {
     /// belongs to players and was never told comes before most of what is nearer. What is known comes in turn with what is new: or what
     /// moves would stand until all of a level is told that is nearer.
     pub(super) fn rank(&mut self, of: &ShownContext<'_>, claims: Claims<'_>, most: usize, into: &mut Ranking) {
-        let most = most.max(1);
+        let (most, cutoffs) = (most.max(1), into.cutoffs());
         self.look(of);
-        self.collect(of, &claims, into.cutoff());
-        if self.known.len() + self.new.len() < most {
-            self.collect(of, &claims, 0.0);
+        self.collect(of, &claims, cutoffs);
+        if !self.waiting.suffice(most, cutoffs) {
+            self.collect(of, &claims, Cutoffs::default());
         }
-        into.order(&mut self.known, &mut self.new, most);
+        into.order(&mut self.waiting, most);
     }
 
     /// Takes in the rows that wait and are at least so urgent.
-    fn collect(&mut self, of: &ShownContext<'_>, claims: &Claims<'_>, cutoff: f32) {
-        self.known.clear();
-        self.new.clear();
+    fn collect(&mut self, of: &ShownContext<'_>, claims: &Claims<'_>, from: Cutoffs) {
+        self.waiting.clear();
         for (first, waiting) in claims.waiting.blocks() {
             let ages = claims.ages(first, of);
             let mut matter = match of.limits {
@@ -96,10 +92,12 @@ impl Prioritizer {
             of_players.for_each(|nth| matter[nth] = of_new(matter[nth]));
             let priority = priority(&ages, &matter);
             // What is not a number is as urgent as anything.
-            let chosen = waiting & !which(&priority, |priority| priority < cutoff);
+            let urgent = |from: f32| !which(&priority, |priority| priority < from);
             let rank = |nth: u32| RankingKey::new(single(priority[nth as usize].into()), !(first + nth));
-            self.known.extend(of_block(chosen & !new).map(rank));
-            self.new.extend(of_block(chosen & new).map(rank));
+            self.waiting.known.extend(of_block(waiting & !new & urgent(from.known)).map(rank));
+            if new != 0 {
+                self.waiting.new.extend(of_block(new & urgent(from.new)).map(rank));
+            }
         }
     }
 
@@ -243,7 +241,7 @@ mod tests {
     ) -> Vec<u16> {
         let (changes, row_send_rates) = (RecentChanges::new(), RowSendRates::every(1));
         let of = context(state, &changes, &row_send_rates);
-        let mut ranking = Ranking::after(cutoff);
+        let mut ranking = Ranking::after(Cutoffs { known: cutoff, new: cutoff });
         let claims = Claims { waiting, rows, given };
         Prioritizer::default().rank(&of, claims, most, &mut ranking);
         let slots = ranking.slots;
