@@ -175,7 +175,7 @@ pub enum ClientEvent {
     },
     /// It has not: somebody else was first, or the input came too late; or nobody has said so for 1000 ticks. What was changed is as
     /// it was, what followed from it is corrected, and it can't be changed again before it is shown as it was then. Where the client
-    /// begins anew before the answer comes, neither is told.
+    /// begins anew before the answer comes, neither is told; nor where a correction takes the change away, as the step is made again without it.
     ChangeRefused {
         /// In which tick.
         tick: Tick,
