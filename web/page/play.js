@@ -121,13 +121,38 @@ const NEEDS = {
 
 let looking = false;
 const retry = new Retry();
+/** Whether nobody was there when it was looked last. Chromium makes a WebTransport wait the longer the more have failed before it, so
+ * none is tried meanwhile. */
+let isDeserted = false;
+const { WebTransport } = globalThis;
+if (WebTransport) {
+  globalThis.WebTransport = class extends WebTransport {
+    constructor(...of) {
+      if (isDeserted) throw new Error("nobody is there");
+      super(...of);
+    }
+  };
+}
+
+/** What the server says that is there now. */
+async function askWhoIsThere() {
+  try {
+    const there = await ask("server");
+    isDeserted = false;
+    return there;
+  } catch (error) {
+    isDeserted = true;
+    throw error;
+  }
+}
+
 /** While nothing is heard of the server: whether there is another one, and if so joins that. */
 async function look() {
   const needs = game && NEEDS[game.state()];
   if (!needs || looking || !retry.isDue(performance.now())) return;
   looking = true;
   try {
-    if (needs(await ask("server"))) {
+    if (needs(await askWhoIsThere())) {
       retry.begin(performance.now());
       await comeBack();
       retry.succeed();
